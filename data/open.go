@@ -55,10 +55,30 @@ func Open(src Source, split Split) (*Set, error) {
 		return Glyphs(GlyphConfig{Split: split, Classes: cmp.Or(src.Classes, 10), PerClass: cmp.Or(perClass, defaults[split]),
 			Size: cmp.Or(src.Size, 28), Color: src.Color, Seed: src.Seed})
 	}
-	return openFiles(registry[i], src, split, perClass)
+	whole, err := openFiles(registry[i], src, split)
+	if err != nil {
+		return nil, err
+	}
+	return src.Subset(whole)
 }
 
-func openFiles(info *Info, src Source, split Split, perClass int) (*Set, error) {
+// Whole is the source of all samples of the same classes; false for glyphs, of which there is no whole.
+func (src Source) Whole() (Source, bool) {
+	i := slices.IndexFunc(registry, func(i *Info) bool { return i.Name == src.Name })
+	whole := Source{Name: src.Name, Root: src.Root, Classes: src.Classes, Size: src.Size, Color: src.Color}
+	return whole, i >= 0 && !registry[i].BuiltIn()
+}
+
+// Subset returns what Open does, given the set that its Whole opens.
+func (src Source) Subset(whole *Set) (*Set, error) {
+	s, err := src.subset(whole)
+	if err != nil || s == whole {
+		return s, err
+	}
+	return s.seal(), nil
+}
+
+func openFiles(info *Info, src Source, split Split) (*Set, error) {
 	if src.Color || src.Size != 0 && info.Name != folderName {
 		return nil, fmt.Errorf("data: %s comes from files; a colour can be chosen for glyphs only, a size for glyphs and folder", info.Name)
 	}
@@ -78,17 +98,14 @@ func openFiles(info *Info, src Source, split Split, perClass int) (*Set, error) 
 	if err != nil {
 		return nil, err
 	}
-	if s, err = src.subset(s, perClass); err != nil {
-		return nil, err
-	}
 	return s.seal(), nil
 }
 
 // subset keeps the number of samples that the source sets.
-func (src Source) subset(s *Set, perClass int) (*Set, error) {
-	inAll := src.TrainSamples
+func (src Source) subset(s *Set) (*Set, error) {
+	perClass, inAll := src.TrainPerClass, src.TrainSamples
 	if s.Split == Test {
-		inAll = src.TestSamples
+		perClass, inAll = src.TestPerClass, src.TestSamples
 	}
 	switch {
 	case inAll != 0 && (perClass != 0 || src.First):

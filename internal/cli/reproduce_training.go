@@ -36,7 +36,7 @@ func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	if err != nil {
 		return reproduced{}, err
 	}
-	loaded, err := judge.Load(lab, hashes...)
+	loaded, err := judge.LoadOnDemand(lab, hashes...)
 	if err != nil {
 		return reproduced{}, err
 	}
@@ -53,10 +53,9 @@ func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	if err != nil {
 		return reproduced{}, err
 	}
-	judged, err := made.Judge()
-	return reproduced{drawn: figuresOf(judged.Figures), numbers: judged.Numbers, command: strings.Join(made.Commands, "; "),
+	return reproduced{drawn: figuresOf(result.Judged.Figures), numbers: result.Judged.Numbers, command: strings.Join(made.Commands, "; "),
 		IndexEntry: page.IndexEntry{ID: r.ID, Title: r.Title, Paper: r.Paper, Index: result.Index, Claims: result.Claims},
-		Notes:      made.Notes, Taken: taken, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures, Compute: result.Compute, RunPages: result.RunPages}, err
+		Notes:      made.Notes, Taken: taken, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures, Compute: result.Compute, RunPages: result.RunPages}, nil
 }
 
 // compute computes what the lab lacks. It returns the names of the runs in the lab, what a search found, and the settings taken from

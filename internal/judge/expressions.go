@@ -141,7 +141,21 @@ func (t sample) selects(where []selection) func(*JudgedRun) bool {
 	for _, s := range where {
 		maps.DeleteFunc(at, func(key string, _ any) bool { _, other := s[key]; return other })
 	}
-	return func(r *JudgedRun) bool { return r.Matches(append(where, at)...) }
+	var wanted []setting
+	for _, s := range append(where, at) {
+		for key, value := range s {
+			wanted = append(wanted, setting{key, value})
+		}
+	}
+	return func(r *JudgedRun) bool {
+		return !slices.ContainsFunc(wanted, func(w setting) bool { return !sameSetting(r.Settings[w.key], w.value) })
+	}
+}
+
+// setting is a line of a selection.
+type setting struct {
+	key   string
+	value any
 }
 
 // settingsText writes selections as "data.name = mnist, loss.kind = ce".
@@ -216,7 +230,7 @@ func (t sample) slope(x, y string, where ...selection) (float64, error) {
 	return slope, nil
 }
 
-// cellOf names a run's configuration without the seed.
-func cellOf(r *Run) string {
+// Configuration names the run's configuration without the seeds.
+func (r *Run) Configuration() string {
 	return r.settingsWithout(func(key string) bool { return key == "run.seed" || key == "data.noise_seed" })
 }

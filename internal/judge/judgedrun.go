@@ -82,7 +82,7 @@ func (r *Run) lossSettings() []string {
 
 // JudgeRun applies the rules to one run.
 func JudgeRun(r *Run) *JudgedRun {
-	s := &JudgedRun{Run: r, Cell: cellOf(r), Curve: r.CurveName(), TrainAccuracy: math.NaN(), NormRatio: math.NaN(),
+	s := &JudgedRun{Run: r, Cell: r.Configuration(), Curve: r.CurveName(), TrainAccuracy: math.NaN(), NormRatio: math.NaN(),
 		finals: map[SeriesKey]float64{}}
 	if v, ok, _ := r.Final("train", "accuracy"); ok {
 		s.TrainAccuracy, s.Terminal = v, v >= terminalAccuracy

@@ -37,10 +37,18 @@ func Load(lab LabReader, prefixes ...string) ([]Run, error) {
 	return out, nil
 }
 
-func load(lab LabReader, prefix string) (Run, error) {
+func find(lab LabReader, prefix string) (store.Run, error) {
 	found, err := lab.Find(prefix)
 	if err != nil {
-		return Run{}, fmt.Errorf("judge: run %q: %w", prefix, err)
+		return store.Run{}, fmt.Errorf("judge: run %q: %w", prefix, err)
+	}
+	return found, nil
+}
+
+func load(lab LabReader, prefix string) (Run, error) {
+	found, err := find(lab, prefix)
+	if err != nil {
+		return Run{}, err
 	}
 	values, err := lab.Values(found.Hash)
 	if err != nil {
@@ -131,10 +139,18 @@ func texts(settings map[string]any) map[string]string {
 func (r *Run) setValues(values []store.Value) {
 	r.series, r.last, r.Spent = map[SeriesKey][]store.Point{}, 0, 0
 	r.addValues(values)
-	for _, pts := range r.series {
-		slices.SortStableFunc(pts, func(a, b store.Point) int { return cmp.Compare(a.Step, b.Step) })
+	sortSteps(r.series)
+}
+
+func sortSteps(series map[SeriesKey][]store.Point) {
+	for _, pts := range series {
+		if !slices.IsSortedFunc(pts, bySteps) {
+			slices.SortStableFunc(pts, bySteps)
+		}
 	}
 }
+
+func bySteps(a, b store.Point) int { return cmp.Compare(a.Step, b.Step) }
 
 func (r *Run) addValues(values []store.Value) {
 	for _, v := range values {

@@ -19,6 +19,7 @@ type Run struct {
 
 	kept   *kept
 	series map[SeriesKey][]store.Point
+	source *source // reads what series lacks; nil: it lacks nothing
 	last   int64
 	Spent  float64 // core-seconds of its epochs; 0: not recorded
 }
@@ -87,23 +88,37 @@ type Features struct {
 type LabReader interface {
 	Find(prefix string) (store.Run, error)
 	Values(hash string) ([]store.Value, error)
+	PickEach(hashes, measures []string) ([][]store.Value, error)
+	SumEach(hashes []string, key store.Key) ([]float64, error)
 	RunDir(hash string) string
 }
 
 // Rows returns the rows of a measure in a layer ("" is the last one) by epoch, including those without a value.
 func (r *Run) Rows(split, layer, measure string) []store.Point {
-	return r.series[SeriesKey{split, layer, measure}]
+	key := SeriesKey{split, layer, measure}
+	if r.source != nil {
+		return r.source.points(r.series, key)
+	}
+	return r.series[key]
+}
+
+// all is every series of the run.
+func (r *Run) all() map[SeriesKey][]store.Point {
+	if r.source != nil {
+		r.source.readAll()
+	}
+	return r.series
 }
 
 // Keys lists the series in which the run has rows, in no order.
-func (r *Run) Keys() []SeriesKey { return slices.Collect(maps.Keys(r.series)) }
+func (r *Run) Keys() []SeriesKey { return slices.Collect(maps.Keys(r.all())) }
 
 // Grown is r with its new row and the values of later epochs. r itself does not change, but cannot grow a second time: both share
 // memory, so growing costs only what is new.
 func (r *Run) Grown(row store.Run, values []store.Value) Run {
 	out := *r
 	out.Run = row
-	out.series = maps.Clone(r.series)
+	out.series, out.source = maps.Clone(r.all()), nil
 	out.addValues(values)
 	return out
 }
@@ -111,8 +126,8 @@ func (r *Run) Grown(row store.Run, values []store.Value) Run {
 // After is r without the points up to an epoch.
 func (r *Run) After(epoch int64) Run {
 	out := *r
-	out.series = make(map[SeriesKey][]store.Point, len(r.series))
-	for k, points := range r.series {
+	out.series, out.source = map[SeriesKey][]store.Point{}, nil
+	for k, points := range r.all() {
 		from := sort.Search(len(points), func(i int) bool { return points[i].Step > epoch })
 		if from < len(points) {
 			out.series[k] = points[from:]
@@ -124,7 +139,7 @@ func (r *Run) After(epoch int64) Run {
 // Points is how many values r holds.
 func (r *Run) Points() int {
 	n := 0
-	for _, points := range r.series {
+	for _, points := range r.all() {
 		n += len(points)
 	}
 	return n

@@ -13,13 +13,13 @@ func TestSeedsThatDrawSamplesAreOneCell(t *testing.T) {
 		return &Run{Run: store.Run{Kind: store.Train}, Settings: map[string]string{"data.subset": subset, "run.seed": seed, "data.train_digest": digest, "data.samples_per_class": size}}
 	}
 	a, b := run("seed", "1", "aa", "10"), run("seed", "2", "bb", "10")
-	if cellOf(a) != cellOf(b) || a.signature() != b.signature() {
-		t.Errorf("two seeds are two cells: %q, %q", cellOf(a), cellOf(b))
+	if a.Configuration() != b.Configuration() || a.signature() != b.signature() {
+		t.Errorf("two seeds are two cells: %q, %q", a.Configuration(), b.Configuration())
 	}
-	if larger := run("seed", "2", "bb", "20"); cellOf(a) == cellOf(larger) {
+	if larger := run("seed", "2", "bb", "20"); a.Configuration() == larger.Configuration() {
 		t.Error("subsets of two sizes are one cell")
 	}
-	if cellOf(run("fixed", "1", "aa", "10")) == cellOf(run("fixed", "2", "bb", "10")) {
+	if run("fixed", "1", "aa", "10").Configuration() == run("fixed", "2", "bb", "10").Configuration() {
 		t.Error("two fixed subsets are one cell")
 	}
 }

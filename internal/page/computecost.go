@@ -27,6 +27,7 @@ type Compute struct {
 // that runs which differ only in run.epochs continued one another.
 func Count(runs []judge.Run, searched bool, foresee func(hash string, epochs int) (train.Outlook, error)) Compute {
 	var c Compute
+	known := map[string]train.Outlook{} // runs that differ by their seed alone take the same FLOP
 	longest := map[string]int64{}
 	for i := range runs {
 		longest[beginning(&runs[i])] = max(longest[beginning(&runs[i])], runs[i].LastStep())
@@ -47,24 +48,34 @@ func Count(runs []judge.Run, searched bool, foresee func(hash string, epochs int
 			c.Continued++
 			continue
 		}
-		c.addFLOP(r, foresee)
+		c.addFLOP(r, known, foresee)
 	}
 	return c
 }
 
-func (c *Compute) addFLOP(r *judge.Run, foresee func(hash string, epochs int) (train.Outlook, error)) {
+func (c *Compute) addFLOP(r *judge.Run, known map[string]train.Outlook, foresee func(hash string, epochs int) (train.Outlook, error)) {
 	if r.Settings["optim.kind"] == "lbfgs" {
 		c.LBFGS++
 	}
-	o, err := foresee(r.Hash, int(r.LastStep()))
-	if err != nil {
-		c.Unknown++
-		if c.Why == "" {
-			c.Why, _, _ = strings.Cut(err.Error(), "\n")
+	key := fmt.Sprintf("%d\n%s", r.LastStep(), r.Configuration())
+	o, ok := known[key]
+	if !ok {
+		var err error
+		if o, err = foresee(r.Hash, int(r.LastStep())); err != nil {
+			c.unknown(err)
+			return
 		}
-		return
+		known[key] = o
 	}
 	c.FLOP += o.FLOP()
+}
+
+// unknown counts a run of which nobody can say how many FLOP it took.
+func (c *Compute) unknown(err error) {
+	c.Unknown++
+	if c.Why == "" {
+		c.Why, _, _ = strings.Cut(err.Error(), "\n")
+	}
 }
 
 // beginning is the same for runs that differ only in run.epochs. A configuration that is not JSON equals no other.

@@ -88,7 +88,7 @@ func WriteRecipe(dir string, r Recipe) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res := Result{Index: filepath.Join(dir, "index.html"), Headline: r.Title, Claims: p.Judged, Runs: len(r.Runs), Failed: len(p.Unfinished.Rows), Compute: r.Compute, More: more}
+	res := Result{Index: filepath.Join(dir, "index.html"), Headline: r.Title, Claims: p.Judged, Runs: len(r.Runs), Failed: len(p.Unfinished.Rows), Compute: r.Compute, More: more, Judged: p.judged(pictures)}
 	if r.RunPages {
 		if res.RunPages, err = writeRunPages(dir, r.Runs, r.Generated); err != nil {
 			return Result{}, err
@@ -103,7 +103,11 @@ func WriteRecipe(dir string, r Recipe) (Result, error) {
 // Judge is what the runs of a recipe show so far, with the figures of its page. Unfinished runs are not drawn.
 func (r Recipe) Judge() (Judged, error) {
 	p, pictures, err := r.build()
-	return Judged{Title: r.Source, Claims: p.Judged, Numbers: p.Compared, Figures: pictures}, err
+	return p.judged(pictures), err
+}
+
+func (p recipePage) judged(pictures []figure.Picture) Judged {
+	return Judged{Title: p.Source, Claims: p.Judged, Numbers: p.Compared, Figures: pictures}
 }
 
 func (r Recipe) build() (recipePage, []figure.Picture, error) {
@@ -137,7 +141,7 @@ func (r Recipe) build() (recipePage, []figure.Picture, error) {
 	p.TakenTable = takenTable(r.Taken)
 	p.Scale = strings.TrimSpace(p.Scale + " " + WhatRan(r.Runs))
 	p.Made = format.Time(r.Generated)
-	return p, pictures, nil
+	return p, pictures, judge.ReadError(r.Runs)
 }
 
 func (r Recipe) tiles(done []*judge.JudgedRun, claims []judge.Claim) []format.Tile {

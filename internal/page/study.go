@@ -41,4 +41,5 @@ type Result struct {
 	Figures    []string      `json:"figures"`    // paths without extension; .svg, .png, .csv and .json exist
 	Compute    *Compute      `json:"compute,omitempty"`
 	RunPages   []string      `json:"run_pages,omitempty"` // paths of the runs' own pages, in the order of their table
+	Judged     Judged        `json:"-"`                   // of a recipe: what the page shows
 }

@@ -79,6 +79,52 @@ func (r *Reader) Pick(hash string, measures []string) ([]Value, error) {
 		ORDER BY s.series, s.split, s.layer, s.measure, v.step`, jsonList(measures), hash)
 }
 
+// PickEach is Pick for many runs at once: element i has the values of hashes[i], in no order.
+func (r *Reader) PickEach(hashes, measures []string) ([][]Value, error) {
+	names, err := collect(r, func(scan func(...any) error) (k namedKey, err error) {
+		return k, scan(&k.id, &k.Series, &k.Split, &k.Layer, &k.Measure)
+	}, "SELECT id, series, split, layer, measure FROM series WHERE measure IN (SELECT value FROM json_each(?))", jsonList(measures))
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]Value, len(hashes))
+	for _, name := range names {
+		_, err := collect(r, func(scan func(...any) error) (_ struct{}, err error) {
+			v, at, x := Value{Key: name.Key}, 0, sql.NullFloat64{}
+			if err = scan(&at, &v.Step, &x, &v.Missing); err == nil {
+				v.Value, v.Missing = finite(x.Float64, v.Missing)
+				out[at] = append(out[at], v)
+			}
+			return struct{}{}, err
+		}, `SELECT j.key, v.step, v.value, coalesce(v.missing, '') FROM json_each(?1) j CROSS JOIN run r ON r.hash = j.value
+			CROSS JOIN value v ON v.run = r.id AND v.series = ?2`, jsonList(hashes), name.id)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// SumEach is the sum of one series of each run; 0 for a run without it.
+func (r *Reader) SumEach(hashes []string, k Key) ([]float64, error) {
+	out := make([]float64, len(hashes))
+	_, err := collect(r, func(scan func(...any) error) (_ struct{}, err error) {
+		at, sum := 0, sql.NullFloat64{}
+		if err = scan(&at, &sum); err == nil {
+			out[at] = sum.Float64
+		}
+		return struct{}{}, err
+	}, `SELECT j.key, (SELECT sum(value) FROM value WHERE run = r.id AND series = s.id) FROM json_each(?1) j CROSS JOIN run r ON r.hash = j.value
+		CROSS JOIN series s ON s.series = ?2 AND s.split = ?3 AND s.layer = ?4 AND s.measure = ?5`, jsonList(hashes), k.Series, k.Split, k.Layer, k.Measure)
+	return out, err
+}
+
+// namedKey is a row of table series.
+type namedKey struct {
+	id int64
+	Key
+}
+
 // Since returns the values of a run after an epoch, for some measures or, if measures is nil, for all, ordered by key, then step:
 // what a page that has the earlier values lacks. It seeks in each series, so its cost does not grow with the run.
 func (r *Reader) Since(hash string, epoch int64, measures []string) ([]Value, error) {

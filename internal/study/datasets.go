@@ -25,14 +25,19 @@ type setKey struct {
 var trainSets = &setCache{sets: map[setKey]*data.Set{}, most: 1 << 30}
 
 func (c *setCache) open(source data.Source, split data.Split) (*data.Set, error) {
-	key := setKey{source, split}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.held(source, split)
+}
+
+// held returns a set that is open, or opens it. Subsets are taken from the whole set, so that its files are read once for all seeds.
+func (c *setCache) held(source data.Source, split data.Split) (*data.Set, error) {
+	key := setKey{source, split}
 	if s := c.sets[key]; s != nil {
 		c.used = append(slices.DeleteFunc(c.used, func(k setKey) bool { return k == key }), key)
 		return s, nil
 	}
-	s, err := data.Open(source, split)
+	s, err := c.fresh(source, split)
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +47,18 @@ func (c *setCache) open(source data.Source, split data.Split) (*data.Set, error)
 		delete(c.sets, c.used[0])
 	}
 	return s, nil
+}
+
+func (c *setCache) fresh(source data.Source, split data.Split) (*data.Set, error) {
+	whole, ok := source.Whole()
+	if !ok || whole == source {
+		return data.Open(source, split)
+	}
+	all, err := c.held(whole, split)
+	if err != nil {
+		return nil, err
+	}
+	return source.Subset(all)
 }
 
 // size is the memory of a set, in bytes.
