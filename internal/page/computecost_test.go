@@ -91,7 +91,9 @@ func TestCountOfASearch(t *testing.T) {
 
 func TestCountSaysWhatItDoesNotKnow(t *testing.T) {
 	known := 0
-	c := Count([]judge.Run{spending(t, 1), spending(t, 1)}, false, func(hash string, epochs int) (train.Outlook, error) {
+	wider := spending(t, 1)
+	wider.Settings["net.width"] = "9"
+	c := Count([]judge.Run{spending(t, 1), wider}, false, func(hash string, epochs int) (train.Outlook, error) {
 		if known++; known == 1 {
 			return foreseen(hash, epochs)
 		}

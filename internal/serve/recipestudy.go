@@ -32,7 +32,7 @@ func recipeOf(study string) (r *recipe.Recipe, scale string) {
 func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, runs []judge.Run) (page.Judged, error) {
 	done, stamp := finished(runs)
 	return s.recipes.get(r.ID+"."+scale, stamp, func() (page.Judged, error) {
-		loaded, err := s.load(lab, done, nil)
+		loaded, err := onDemand(lab, done)
 		if err != nil {
 			return page.Judged{}, err
 		}
@@ -52,9 +52,21 @@ func (s *Server) searched(lab *store.Reader, name string, runs []judge.Run) (pag
 		if begun := func(f judge.Search) bool { return f.Best >= 0 }; err != nil || !slices.ContainsFunc(found, begun) {
 			return page.Judged{}, err
 		}
-		loaded, err := s.load(lab, done, nil)
-		return page.Judged{Figures: figure.OfSearches("search", found, loaded)}, err
+		loaded, err := onDemand(lab, done)
+		if err != nil {
+			return page.Judged{}, err
+		}
+		return page.Judged{Figures: figure.OfSearches("search", found, loaded)}, judge.ReadError(loaded)
 	})
+}
+
+// onDemand are runs of which only the measures that are shown will be read.
+func onDemand(lab *store.Reader, rows []store.Run) ([]judge.Run, error) {
+	hashes := make([]string, len(rows))
+	for i, row := range rows {
+		hashes[i] = row.Hash
+	}
+	return judge.LoadOnDemand(lab, hashes...)
 }
 
 // finished are the runs that are done, and a number that changes as soon as another one is.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"math"
@@ -183,5 +184,37 @@ func TestTheViewsAreTidy(t *testing.T) {
 	must(t, l.Reader.db.QueryRow("SELECT kernel FROM runs WHERE hash = ?", c.Hash).Scan(&kernel))
 	if kernel != "generic" {
 		t.Errorf("kernel %q", kernel)
+	}
+}
+
+// TestManyRunsAtOnce reads values of three runs, one of which the lab lacks.
+func TestManyRunsAtOnce(t *testing.T) {
+	l := open(t, t.TempDir())
+	a, b := claimed(t, l, spec(1)), claimed(t, l, spec(2))
+	key := func(split, measure string) Key { return Key{"epoch", split, "", measure} }
+	must(t, a.AppendEpoch(1, []Value{{key("train", "x"), 1, 2, ""}, {key("test", "x"), 1, 0, "none"}, {key("train", "y"), 1, 7, ""}}))
+	must(t, a.AppendEpoch(2, []Value{{key("train", "x"), 2, 0.5, ""}}))
+	must(t, b.AppendEpoch(1, []Value{{key("train", "x"), 1, 30, ""}}))
+	hashes := []string{b.Hash, "nobody", a.Hash}
+	got, err := l.PickEach(hashes, []string{"x", "z"})
+	must(t, err)
+	for i, hash := range hashes {
+		want, err := l.Pick(hash, []string{"x", "z"})
+		must(t, err)
+		slices.SortFunc(got[i], func(a, b Value) int { return cmp.Or(compareKeys(a.Key, b.Key), cmp.Compare(a.Step, b.Step)) })
+		if !slices.Equal(got[i], want) {
+			t.Errorf("%s: %v, want %v", hash, got[i], want)
+		}
+	}
+	if len(got[2]) != 3 || len(got[1]) != 0 {
+		t.Errorf("%v", got)
+	}
+	sums, err := l.SumEach(hashes, key("train", "x"))
+	must(t, err)
+	if !slices.Equal(sums, []float64{30, 0, 2.5}) {
+		t.Errorf("sums %v", sums)
+	}
+	if none, err := l.SumEach(hashes, key("train", "z")); err != nil || !slices.Equal(none, []float64{0, 0, 0}) {
+		t.Errorf("of an unknown series: %v, %v", none, err)
 	}
 }
