@@ -123,7 +123,7 @@ func lowerTriangle(z chart.Numbers, n int) []float64 {
 
 // symmetric is a range around 0 that holds all values.
 func symmetric(z chart.Numbers) *[2]float64 {
-	span := 1e-12
+	span := 1e-6 // rounding is not drawn as structure
 	for _, v := range z {
 		span = max(span, math.Abs(v))
 	}

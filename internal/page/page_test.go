@@ -289,3 +289,11 @@ func TestNumbersThatAreNotFinite(t *testing.T) {
 		t.Error("the page does not count what it could not draw")
 	}
 }
+
+func TestSigns(t *testing.T) {
+	for _, c := range [][2]string{{"penalty λ_W", "penalty λ<sub>W</sub>"}, {"C_MD <b>", "C<sub>MD</sub> &lt;b&gt;"}, {"nc1_pinv", "nc1_pinv"}, {"‖h₁−h₂‖", "‖h₁−h₂‖"}} {
+		if got := string(signs(c[0])); got != c[1] {
+			t.Errorf("%s: %s, want %s", c[0], got, c[1])
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"regexp"
 	"sync"
 
 	"collapse/internal/chart"
@@ -26,6 +27,7 @@ func Parts() *template.Template {
 		"charts": func() template.CSS { return template.CSS(chart.StyleSheet()) },
 		"place":  place,
 		"words":  wordFigures,
+		"signs":  signs,
 	}).ParseFS(sources, "*.html"))
 }
 
@@ -46,4 +48,11 @@ func wordFigures() (out []shown) {
 		out = append(out, f)
 	}
 	return out
+}
+
+var subscript = regexp.MustCompile(`(\pL)_([A-Z]+)`)
+
+// signs is a text with real subscripts for those that Unicode lacks, such as that of λ_W.
+func signs(text string) template.HTML {
+	return template.HTML(subscript.ReplaceAllString(template.HTMLEscapeString(text), "$1<sub>$2</sub>"))
 }

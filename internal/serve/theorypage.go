@@ -21,6 +21,7 @@ type theoryPage struct {
 	Models  []choice
 	Laws    []choice
 	Sliders []slider
+	Says    string // the optimum in a sentence
 	Exact   []theoryfig.Fact
 	Optimum []shownFigure
 	Problem string // why there is no optimum
@@ -28,6 +29,7 @@ type theoryPage struct {
 	Noise   []shownFigure
 	Noisy   string // why there is no solution
 	Verdict string
+	Symbols []symbol
 }
 
 type choice struct {
@@ -88,6 +90,29 @@ func sliders() []slider {
 // theoryModels are those with a closed form in these parameters.
 var theoryModels = []choice{{Value: "ce", Name: "cross entropy"}, {Value: "ls", Name: "label smoothing"}, {Value: "mse", Name: "squared error"},
 	{Value: "ls-nonneg", Name: "label smoothing, features ≥ 0 (memorization–dilation)"}}
+
+// lawWords say where the features of clean samples lie around their class mean (see dilation.NamedLaw).
+var lawWords = map[string]string{"two-point": "two points, ±r towards the other class", "circle": "a circle", "sphere": "a sphere, in 3 dimensions", "ball": "a disc", "gaussian": "a Gaussian, cut at 3σ"}
+
+// symbol is a symbol of the page with what it means.
+type symbol struct{ Sign, Means string }
+
+// symbols are those that labels and numbers use.
+var symbols = []symbol{
+	{"K, n, d", "number of classes, of samples per class, and of features"},
+	{"W, H", "the classifier's weights (K×d) and all features (d×Kn)"},
+	{"λ_W, λ_H", "their penalties in the objective"},
+	{"hₖ", "mean feature of class k"},
+	{"zₖ − zⱼ", "margin: how far the logit of the true class lies above another one"},
+	{"κ", "one combination of K, n, λ_W and λ_H; the optimum is zero where it is too large"},
+	{"c", "K√(nλ_Wλ_H), the same for squared error: all classes are at the origin from c = 1 on"},
+	{"α, η", "label smoothing, and the share of noisy labels"},
+	{"h₁, h₂, u₁", "means of the two classes, and the mean feature of noisy samples of class 1 that are labelled as class 2"},
+	{"r", "dilation: root mean square distance of clean samples from their class mean; r* is its optimum, rₘₐₓ its largest possible value"},
+	{"C_MD", "memorization per unit of dilation: u₁ may be no farther from h₂ than this allows"},
+	{"R, g", "risk of all samples, and loss of a noisy one"},
+	{"v", "a clean sample's distance from its class mean; its law is the shape of the cloud"},
+}
 
 // asked are the parameters of a request.
 type asked struct {
@@ -230,19 +255,19 @@ func (s *Server) theoryPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p := theoryPage{frame: s.frame(r, "theory", "Theory"), Sliders: a.sliders}
+	p := theoryPage{frame: s.frame(r, "theory", "Theory"), Sliders: a.sliders, Symbols: symbols}
 	for _, c := range theoryModels {
 		p.Models = append(p.Models, choice{c.Value, c.Name, c.Value == a.model})
 	}
 	for _, name := range dilation.LawNames() {
-		p.Laws = append(p.Laws, choice{name, name, name == a.law})
+		p.Laws = append(p.Laws, choice{name, lawWords[name], name == a.law})
 	}
 	query := a.query()
 	p.Optimum, p.Noise = drawAll(found.optimum, "/theory/figures", query), drawAll(found.noise, "/theory/figures", query)
 	if found.problem != nil {
 		p.Problem = found.problem.Error()
 	} else {
-		p.Exact = found.exact.Facts
+		p.Exact, p.Says = found.exact.Facts, found.exact.Says
 	}
 	if found.noisy != nil {
 		p.Noisy = found.noisy.Error()

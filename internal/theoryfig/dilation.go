@@ -14,8 +14,8 @@ func RiskFigure(sol *dilation.Solution) chart.Figure {
 	f := chart.Figure{ID: "risk", Title: "Risk against dilation", Columns: 2,
 		Caption: "Clean samples spread (F grows with r) so that noisy ones may move to their observed class (g falls). The star is r*."}
 	panels := []chart.Panel{
-		{ID: "risk", Title: "Risk above its minimum", X: chart.Axis{Label: "r/r_max"}, Y: chart.Axis{Label: "R(r) − R(r*)"}},
-		{ID: "noisy", Title: "Loss of a noisy sample", X: chart.Axis{Label: "r/r_max"}, Y: chart.Axis{Label: "g"}},
+		{ID: "risk", Title: "Risk above its minimum", X: chart.Axis{Label: "r/rₘₐₓ"}, Y: chart.Axis{Label: "R(r) − R(r*)"}},
+		{ID: "noisy", Title: "Loss of a noisy sample", X: chart.Axis{Label: "r/rₘₐₓ"}, Y: chart.Axis{Label: "g"}},
 	}
 	for i, side := range []*dilation.Side{sol.CE, sol.LS} {
 		name := []string{"CE", "LS"}[i]
@@ -36,7 +36,7 @@ func RiskFigure(sol *dilation.Solution) chart.Figure {
 // h1 as r grows.
 func FeasibleFigure(sol *dilation.Solution) chart.Figure {
 	f := chart.Figure{ID: "feasible", Title: "Where a noisy sample may lie", Columns: 2,
-		Caption: "The disc around h2 with radius C_MD·r*/(η‖h1−h2‖), within the non-negative quadrant; the path of u1 as r goes from 0 to r_max."}
+		Caption: "The disc around h₂ with radius C_MD·r*/(η‖h₁−h₂‖), within the non-negative quadrant; the path of u₁ as r goes from 0 to rₘₐₓ."}
 	for i, side := range []*dilation.Side{sol.CE, sol.LS} {
 		name, a := []string{"CE", "LS"}[i], side.HNorm
 		radius := side.RhoStar * side.Dist
@@ -70,8 +70,8 @@ func SolutionFacts(sol *dilation.Solution) []Fact {
 			what  string
 			value float64
 			from  string
-		}{{"margin x", s.Margin, closed}, {"‖h1−h2‖", s.Dist, closed}, {"r_max", s.RMax, closed}, {"r*", s.RStar, minimised}, {"r*/r_max", s.RhoStar, minimised},
-			{"r*/‖h1−h2‖", s.Normalised, minimised}, {"memorization η‖h2−u1‖", s.Memorization, minimised}, {"risk", s.Risk, minimised}} {
+		}{{"margin x", s.Margin, closed}, {"‖h₁−h₂‖", s.Dist, closed}, {"rₘₐₓ", s.RMax, closed}, {"r*", s.RStar, minimised}, {"r*/rₘₐₓ", s.RhoStar, minimised},
+			{"r*/‖h₁−h₂‖", s.Normalised, minimised}, {"memorization η‖h₂−u₁‖", s.Memorization, minimised}, {"risk", s.Risk, minimised}} {
 			out = append(out, Number(name+": "+v.what, v.value, 6, v.from))
 		}
 	}
@@ -105,7 +105,7 @@ func SweepFigure(points []dilation.SweepPoint) chart.Figure {
 
 // FitFigure draws measured pairs with the fitted line of every group.
 func FitFigure(points []dilation.Measured, c *dilation.Comparison) chart.Figure {
-	panel := chart.Panel{ID: "fit", X: chart.Axis{Label: "dilation r/‖h1−h2‖", Zero: true}, Y: chart.Axis{Label: "memorization η‖h2−u1‖", Zero: true}}
+	panel := chart.Panel{ID: "fit", X: chart.Axis{Label: "dilation r/‖h₁−h₂‖", Zero: true}, Y: chart.Axis{Label: "memorization η‖h₂−u₁‖", Zero: true}}
 	for i, fit := range c.Fits {
 		s := chart.Series{ID: fmt.Sprintf("pairs-%d", i), Label: fit.Group, Kind: chart.Points, Marker: chart.MarkerFor(i), Color: chart.ColorFor(i)}
 		largest := 0.0

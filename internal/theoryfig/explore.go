@@ -8,6 +8,7 @@ import (
 
 	"collapse/dilation"
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/measure"
 	"collapse/ufm"
 )
@@ -15,6 +16,7 @@ import (
 // Explored is the exact optimum of an unconstrained-features model, for a page whose reader turns its parameters.
 type Explored struct {
 	Exact   ufm.Exact
+	Says    string // the optimum in a sentence; "" without a closed form
 	Facts   []Fact
 	Means   []float64 // K×d, one placement of the optimal class means; nil without a closed form
 	Figures []chart.Figure
@@ -32,7 +34,7 @@ func Explore(c ufm.Config) (*Explored, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Explored{Exact: exact, Facts: exactFacts(c, exact), Figures: []chart.Figure{penaltyFigure(c, exact)}}
+	out := &Explored{Exact: exact, Says: inWords(c, exact), Facts: exactFacts(c, exact), Figures: []chart.Figure{penaltyFigure(c, exact)}}
 	if !exact.Available {
 		return out, nil
 	}
@@ -50,6 +52,26 @@ func Explore(c ufm.Config) (*Explored, error) {
 	return out, nil
 }
 
+// inWords says what the optimum looks like.
+func inWords(c ufm.Config, e ufm.Exact) string {
+	shape := map[string]string{
+		"zero":             "The penalties are too strong: the optimum is zero, and every class is at the origin.",
+		"etf":              "The class means are a simplex ETF: equally long, and every pair at the same, largest possible angle.",
+		"full":             "Without a bias the class means are orthogonal: equally long, every pair at a right angle.",
+		"orthogonal-frame": "The class means are an orthogonal frame: equally long, every pair at a right angle.",
+		"tight-frame":      "There are more classes than dimensions: the class means are a tight frame.",
+		"rank-d":           "There are more classes than dimensions: the optimum keeps d directions, all equally strong, and gives up the others.",
+	}[e.Regime]
+	if !e.Available || shape == "" {
+		return ""
+	}
+	text := shape + " " + format.Sprintf("The objective is %.4g.", float64(e.Objective))
+	if length := math.Sqrt(float64(e.ClassMeanNorm2)); e.Regime != "zero" && e.ClassMeanNorm2.Known() {
+		text += format.Sprintf(" Each of the %d has length %.4g.", c.K, length)
+	}
+	return text
+}
+
 func exactFacts(c ufm.Config, e ufm.Exact) []Fact {
 	const closed = "exact (closed form)"
 	if !e.Available {
@@ -59,7 +81,7 @@ func exactFacts(c ufm.Config, e ufm.Exact) []Fact {
 	for _, v := range []struct {
 		name  string
 		value ufm.Number
-	}{{"objective f*", e.Objective}, {"margin z_k − z_j", e.Margin}, {"‖W‖²", e.WNorm2}, {"‖H‖²", e.HNorm2}, {"‖h_k‖²", e.ClassMeanNorm2},
+	}{{"objective f*", e.Objective}, {"margin zₖ − zⱼ", e.Margin}, {"‖W‖²", e.WNorm2}, {"‖H‖²", e.HNorm2}, {"‖hₖ‖²", e.ClassMeanNorm2},
 		{"bias β", e.Bias}, {"singular value of the outputs σ", e.Sigma}, {"κ", e.Kappa}, {"c = K√(nλ_Wλ_H)", e.C}} {
 		if v.value.Known() {
 			out = append(out, Number(v.name, float64(v.value), 6, closed))
@@ -80,10 +102,10 @@ func exactFacts(c ufm.Config, e ufm.Exact) []Fact {
 // penaltyFigure is the optimum against λ_W, all else as it is: where the classes fall into one point.
 func penaltyFigure(c ufm.Config, e ufm.Exact) chart.Figure {
 	f := chart.Figure{ID: "penalty", Title: "The optimum against the penalty", Columns: 2,
-		Caption: "λ_W moves, everything else stays; the vertical line is the setting above. Where the curve reaches zero the penalty has pulled all classes into one point."}
-	x := chart.Axis{Label: "λ_W", Scale: chart.Log}
-	size := chart.Series{ID: "size", Label: "‖h_k‖", Kind: chart.Line, Color: chart.ColorFor(0), Width: 2}
-	margin := chart.Series{ID: "margin", Label: "margin z_k − z_j", Kind: chart.Line, Color: chart.ColorFor(1), Width: 2}
+		Caption: "The penalty of W moves, everything else stays; the vertical line is the setting above. Where the curve reaches zero the penalty has pulled all classes into one point."}
+	x := chart.Axis{Label: "penalty λ of W", Scale: chart.Log}
+	size := chart.Series{ID: "size", Label: "‖hₖ‖", Kind: chart.Line, Color: chart.ColorFor(0), Width: 2}
+	margin := chart.Series{ID: "margin", Label: "margin zₖ − zⱼ", Kind: chart.Line, Color: chart.ColorFor(1), Width: 2}
 	objective := chart.Series{ID: "objective", Label: "f*", Kind: chart.Line, Color: chart.ColorFor(2), Width: 2}
 	for i := range exploreSteps {
 		at := c
@@ -102,7 +124,7 @@ func penaltyFigure(c ufm.Config, e ufm.Exact) chart.Figure {
 		add(&objective, s.Objective)
 	}
 	here := chart.Series{ID: "here", Label: "here", Kind: chart.VLine, Color: chart.Ink, Dashed: true, X: chart.Numbers{c.LW}}
-	panel := func(id, title string, series ...chart.Series) {
+	panel := func(id, title, y string, series ...chart.Series) {
 		var shown []chart.Series
 		for _, s := range series {
 			if len(s.X) > 0 {
@@ -110,11 +132,11 @@ func penaltyFigure(c ufm.Config, e ufm.Exact) chart.Figure {
 			}
 		}
 		if len(shown) > 0 {
-			f.Panels = append(f.Panels, chart.Panel{ID: id, Title: title, X: x, Y: chart.Axis{Label: "", Zero: true}, Series: append(shown, here)})
+			f.Panels = append(f.Panels, chart.Panel{ID: id, Title: title, X: x, Y: chart.Axis{Label: y, Zero: true}, Series: append(shown, here)})
 		}
 	}
-	panel("size", "Size of the class means and margin", size, margin)
-	panel("objective", "Objective", objective)
+	panel("size", "Size of the class means and margin", "length; difference of logits", size, margin)
+	panel("objective", "Objective", "f*", objective)
 	if !e.Available {
 		f.Notes = append(f.Notes, e.Reason)
 	}
@@ -124,7 +146,7 @@ func penaltyFigure(c ufm.Config, e ufm.Exact) chart.Figure {
 // SweepNoise solves the memorization–dilation model over noise levels around a setting, on every processor, and draws dilation
 // against memorization, as MD Fig. 1 does for trained networks.
 func SweepNoise(ctx context.Context, p dilation.Params, here *dilation.Solution) (chart.Figure, error) {
-	f := chart.Figure{ID: "predicted", Title: "Dilation against memorization, as the model predicts", Columns: 1,
+	f := chart.Figure{ID: "predicted", Title: "Dilation against noise and memorization, as the model predicts", Columns: 1,
 		Caption: "Each point is a noise level η between 0.005 and 0.5; the rings are the setting above. Compare the same picture of trained networks on a study's page."}
 	var settings []dilation.Params
 	for i := range 7 {
@@ -136,22 +158,29 @@ func SweepNoise(ctx context.Context, p dilation.Params, here *dilation.Solution)
 	if err != nil {
 		return f, err
 	}
-	ce := chart.Series{ID: "ce", Label: "cross entropy", Kind: chart.LinePoints, Marker: chart.Circle, Size: 5, Color: chart.ColorFor(0)}
-	ls := chart.Series{ID: "ls", Label: "label smoothing", Kind: chart.LinePoints, Marker: chart.Square, Size: 5, Color: chart.ColorFor(1), Dashed: true}
-	now := chart.Series{ID: "here", Label: "here", Kind: chart.Points, Marker: chart.Ring, Size: 13, Color: chart.Ink}
-	add := func(to *chart.Series, s *dilation.Side) {
-		to.X, to.Y = append(to.X, s.Memorization), append(to.Y, s.Normalised)
-	}
-	for _, pt := range points {
-		if pt.Err != nil {
-			return f, pt.Err
+	noise := chart.Panel{ID: "noise", X: chart.Axis{Label: "noise η", Scale: chart.Log}, Y: chart.Axis{Label: "dilation r*/‖h₁−h₂‖", Zero: true}}
+	memory := chart.Panel{ID: "predicted", X: chart.Axis{Label: "memorization η‖h₂−u₁‖", Zero: true}, Y: noise.Y}
+	for i, of := range []func(*dilation.Solution) *dilation.Side{func(s *dilation.Solution) *dilation.Side { return s.CE }, func(s *dilation.Solution) *dilation.Side { return s.LS }} {
+		one := chart.Series{ID: []string{"ce", "ls"}[i], Label: []string{"cross entropy", "label smoothing"}[i], Kind: chart.LinePoints,
+			Marker: []chart.Marker{chart.Circle, chart.Square}[i], Size: 5, Color: chart.ColorFor(i), Dashed: i == 1}
+		other := one
+		for j, pt := range points {
+			if pt.Err != nil {
+				return f, pt.Err
+			}
+			side := of(pt.Solution)
+			one.X, one.Y = append(one.X, settings[j].Eta), append(one.Y, side.Normalised)
+			other.X, other.Y = append(other.X, side.Memorization), append(other.Y, side.Normalised)
 		}
-		add(&ce, pt.Solution.CE)
-		add(&ls, pt.Solution.LS)
+		noise.Series, memory.Series = append(noise.Series, one), append(memory.Series, other)
 	}
-	add(&now, here.CE)
-	add(&now, here.LS)
-	f.Panels = []chart.Panel{{ID: "predicted", X: chart.Axis{Label: "memorization η‖h2−u1‖", Zero: true}, Y: chart.Axis{Label: "dilation r*/‖h1−h2‖", Zero: true},
-		Series: []chart.Series{ce, ls, now}}}
+	now := chart.Series{ID: "here", Label: "here", Kind: chart.Points, Marker: chart.Ring, Size: 13, Color: chart.Ink}
+	then := now
+	for _, side := range []*dilation.Side{here.CE, here.LS} {
+		now.X, now.Y = append(now.X, p.Eta), append(now.Y, side.Normalised)
+		then.X, then.Y = append(then.X, side.Memorization), append(then.Y, side.Normalised)
+	}
+	noise.Series, memory.Series = append(noise.Series, now), append(memory.Series, then)
+	f.Panels = []chart.Panel{noise, memory}
 	return f, nil
 }
