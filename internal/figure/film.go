@@ -173,7 +173,7 @@ func (f *Film) Pictures(epoch int64) ([]Picture, error) {
 // scene is the picture of features and class means.
 func (f *Film) scene(fr *judge.Frame) Picture {
 	p := Picture{Figure: chart.Figure{ID: "features", Columns: 2, Title: "Features and class means",
-		Caption: "Small dots are training samples, coloured by true class; crosses were trained with another label; rings are class means of all samples. Ranges and axes are the same at every epoch. " + f.words}}
+		Caption: "Small dots are training samples, crosses those that were trained with another label, both coloured by true class; rings are class means of all samples. Ranges and axes are the same at every epoch. " + f.words}}
 	if f.Whole() {
 		p.Title = fmt.Sprintf("Features and class means at epoch %d", fr.Epoch)
 	} else {
@@ -226,13 +226,14 @@ func (f *Film) series(fr *judge.Frame, second, third int) []chart.Series {
 	}
 	var out []chart.Series
 	means := chart.Series{ID: "means", Label: "class mean", Kind: chart.Points, Color: chart.Ink, Marker: chart.Ring, Size: 13}
-	wrong := chart.Series{ID: "mislabelled", Label: "trained with another label", Kind: chart.Points, Color: chart.Ink, Marker: chart.Cross, Size: 5}
+	var mislabelled []chart.Series // in front of all dots
 	step := (fr.K + measurement.SampleClasses - 1) / measurement.SampleClasses
 	for k := 0; k < fr.K; k += step {
 		s := chart.Series{ID: "class-" + strconv.Itoa(k), Kind: chart.Points, Color: chart.ColorFor(k / step), Marker: chart.Dot, Size: 3.2, Faint: true}
 		if (fr.K+step-1)/step <= chart.DataColors { // otherwise two names would share a colour
 			s.Label = "class " + strconv.Itoa(k)
 		}
+		wrong := chart.Series{ID: "mislabelled-" + strconv.Itoa(k), Kind: chart.Points, Color: s.Color, Marker: chart.Cross, Size: 4}
 		for i, c := range fr.True {
 			switch h := fr.H[i*fr.D : (i+1)*fr.D]; {
 			case c != k:
@@ -243,13 +244,16 @@ func (f *Film) series(fr *judge.Frame, second, third int) []chart.Series {
 			}
 		}
 		out = append(out, s)
+		if len(wrong.X) > 0 {
+			if len(mislabelled) == 0 {
+				wrong.Label = "trained with another label"
+			}
+			mislabelled = append(mislabelled, wrong)
+		}
 		if fr.Counts[k] > 0 {
 			at(&means, fr.Means[k*fr.D:(k+1)*fr.D])
 			means.Labels = append(means.Labels, strconv.Itoa(k))
 		}
 	}
-	if len(wrong.X) > 0 {
-		out = append(out, wrong)
-	}
-	return append(out, means)
+	return append(append(out, mislabelled...), means)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"collapse/arrayfile"
+	"collapse/internal/chart"
 )
 
 // writeFrame saves a frame of k classes at unit vectors times size, with samples around them.
@@ -83,8 +84,8 @@ func TestAFilmKeepsItsAxes(t *testing.T) {
 				}
 			}
 		}
-		if wrong := panel.Series[len(panel.Series)-2]; wrong.ID != "mislabelled" || len(wrong.X) != 1 {
-			t.Errorf("epoch %d: %s has %d points, want the one mislabelled sample", epoch, wrong.ID, len(wrong.X))
+		if wrong := panel.Series[len(panel.Series)-2]; !strings.HasPrefix(wrong.ID, "mislabelled-") || len(wrong.X) != 1 || wrong.Label == "" || wrong.Color != ofClass(panel, wrong.ID) {
+			t.Errorf("epoch %d: %s has %d points in colour %d, want the one mislabelled sample in its class's colour", epoch, wrong.ID, len(wrong.X), wrong.Color)
 		}
 		heat := pictures[1].Panels[0].Series[0].Heat
 		for i, z := range heat.Z {
@@ -119,4 +120,14 @@ func TestAFilmSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// ofClass is the colour of the class whose mislabelled samples have an ID.
+func ofClass(p chart.Panel, id string) chart.Color {
+	for _, s := range p.Series {
+		if s.ID == "class-"+strings.TrimPrefix(id, "mislabelled-") {
+			return s.Color
+		}
+	}
+	return -1
 }

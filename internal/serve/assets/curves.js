@@ -11,9 +11,12 @@ const curves = (() => {
   function columns(panel) {
     const log = panel.y.scale === 'log', tables = [], series = [{}], bands = [];
     const clean = (v) => v.map((y) => (y === null || log && !(y > 0)) ? null : y);
+    // A band whose lower edge is not above 0 reaches down to the least value that a logarithmic axis shows.
+    const least = log && panel.series.some((s) => s.kind === 'band') ? Math.min(...panel.series.flatMap((s) => [s.y, s.y_lo, s.y_hi].flatMap((v) => v || [])).filter((y) => y > 0)) : 0;
+    const edge = (s) => clean(s.y_lo.map((y, i) => log && y !== null && !(y > 0) && s.y_hi[i] > 0 ? least : y));
     for (const s of panel.series) {
       if (s.kind === 'band') {
-        tables.push([s.x, clean(s.y_hi), clean(s.y_lo)]);
+        tables.push([s.x, clean(s.y_hi), edge(s)]);
         bands.push({ series: [series.length, series.length + 1], fill: () => alpha(color(s.color), 0.16) });
         for (const end of ['', '']) series.push({ label: end, width: 0, points: { show: false }, quiet: true, show: !view.hides(s.label || lineOf(panel, s)) });
       } else if (s.kind === 'line') {
