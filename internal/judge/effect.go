@@ -45,7 +45,7 @@ func (c *compiled) effect(e eligible) *found {
 	var effects [][]float64
 	cells := cellsOf(c.Cells, e.kept)
 	for _, at := range cells {
-		both, err := c.ask(seeds, bySeed, sample{at: at, all: e.all})
+		both, err := c.ask(seeds, bySeed, sample{at: at, all: ofEverySeed(e.all)})
 		if out.first == nil {
 			out.first = err
 		}

@@ -24,8 +24,30 @@ var heldValues = []string{"loss", measure.KeyAccuracy}
 // sample is the runs of one seed on which an expression is evaluated.
 type sample struct {
 	runs []*JudgedRun
-	at   selection    // the cell: settings of all runs, unless an expression selects others
-	all  []*JudgedRun // of every seed, including what was left out
+	at   selection // the cell: settings of all runs, unless an expression selects others
+	all  *everySeed
+}
+
+// everySeed are the runs of all seeds in a cell, including what was left out.
+type everySeed struct {
+	runs   []*JudgedRun
+	counts map[string]int // configurations, by selection
+}
+
+func ofEverySeed(runs []*JudgedRun) *everySeed { return &everySeed{runs, map[string]int{}} }
+
+// configurations counts those that a selection has among all seeds: once, as each seed asks.
+func (t sample) configurations(where []selection) int {
+	if t.all == nil {
+		return 0
+	}
+	key := settingsText(where)
+	n, known := t.all.counts[key]
+	if !known {
+		n = configurations(only(t.all.runs, t.selects(where)))
+		t.all.counts[key] = n
+	}
+	return n
 }
 
 type selection = map[string]any
@@ -53,7 +75,7 @@ func (t sample) mean(name string, fraction float64, where []selection) (float64,
 	if err != nil {
 		return 0, err
 	}
-	if here, all := configurations(runs), configurations(only(t.all, t.selects(where))); here < all {
+	if here, all := configurations(runs), t.configurations(where); here < all {
 		return 0, fmt.Errorf("only %d of %s may be judged", here, format.Count(all, "configuration"))
 	}
 	return meanOf(runs, name, fraction)

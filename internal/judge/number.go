@@ -78,9 +78,9 @@ func (n Number) compare(done []*JudgedRun, papersRuns int) (compared, error) {
 		unit = 100
 	}
 	var values []float64
-	runs := bySeed(done)
+	runs, all := bySeed(done), ofEverySeed(done)
 	for _, seed := range Seeds(done) {
-		v, err := evaluate(program, sample{runs: runs[seed], all: done}, difference)
+		v, err := evaluate(program, sample{runs: runs[seed], all: all}, difference)
 		if err == nil {
 			values = append(values, unit*v)
 		}
