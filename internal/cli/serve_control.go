@@ -119,6 +119,9 @@ func (c labControl) Describe(hash string, as serve.Description) error {
 	return nil
 }
 
+// Remark writes about a study.
+func (c labControl) Remark(study, remark string) error { return c.lab.SetRemark(study, remark) }
+
 func (c labControl) Study(_ context.Context, do serve.Action, name string) error {
 	var err error
 	switch do {

@@ -26,8 +26,33 @@ func (s *Server) controlRun(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// mostForm bounds what a form about a run may send, in bytes.
+// mostForm bounds what a form about a run or a study may send, in bytes.
 const mostForm = 4 << 10
+
+func smallForm(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
+	if err := r.ParseForm(); err != nil {
+		return badRequest("a form about a run or a study has at most %d bytes", mostForm)
+	}
+	return nil
+}
+
+// remarkOnStudy writes what its reader says about a study, and returns to its page.
+func (s *Server) remarkOnStudy(w http.ResponseWriter, r *http.Request) error {
+	if err := smallForm(w, r); err != nil {
+		return err
+	}
+	name := r.URL.Query().Get("study")
+	words, given := r.PostForm["remark"]
+	if name == "" || !given {
+		return badRequest("a study is named by ?study=…, and the form has a remark")
+	}
+	if err := s.opt.Control.Remark(name, strings.TrimSpace(words[0])); err != nil {
+		return badRequest("%w", err)
+	}
+	http.Redirect(w, r, "/study?"+url.Values{"study": {name}}.Encode(), http.StatusSeeOther)
+	return nil
+}
 
 // describeRun writes a label or a tag, or removes a tag, and returns to the run's page.
 func (s *Server) describeRun(w http.ResponseWriter, r *http.Request) error {
@@ -35,9 +60,8 @@ func (s *Server) describeRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
-	if err := r.ParseForm(); err != nil {
-		return badRequest("a form about a run has at most %d bytes", mostForm)
+	if err := smallForm(w, r); err != nil {
+		return err
 	}
 	var as Description
 	for name, field := range map[string]**string{"label": &as.Label, "tag": &as.Tag, "untag": &as.Untag} {

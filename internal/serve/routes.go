@@ -63,6 +63,7 @@ func (s *Server) Handler() http.Handler {
 	if s.opt.Control != nil {
 		answer("POST /run/{hash}/describe", s.describeRun)
 		answer("POST /run/{hash}/{action}", s.controlRun)
+		answer("POST /study/remark", s.remarkOnStudy)
 		answer("POST /study/{action}", s.controlStudy)
 	}
 	answer("GET /", func(http.ResponseWriter, *http.Request) error { return notFound("there is no such page") })

@@ -55,6 +55,7 @@ type Control interface {
 	Run(ctx context.Context, do Action, hash string) error
 	Study(ctx context.Context, do Action, name string) error
 	Describe(hash string, as Description) error
+	Remark(study, remark string) error
 }
 
 // Description is what a page says about a run: a field that is nil is left as it is.

@@ -68,6 +68,11 @@ func (r *recorded) Study(_ context.Context, do Action, name string) error {
 	return nil
 }
 
+func (r *recorded) Remark(study, remark string) error {
+	r.what = "remark " + study + " " + remark
+	return nil
+}
+
 func (r *recorded) Describe(hash string, as Description) error {
 	for name, v := range map[string]*string{"label": as.Label, "tag": as.Tag, "untag": as.Untag} {
 		if v != nil {

@@ -17,6 +17,7 @@ type studyPage struct {
 	frame
 	Name     string
 	Heading  string // the study's title, if it has one
+	Remark   string // what people wrote about it
 	Counts   counts
 	Left     string
 	Found    string // what the claims say, in a sentence
@@ -111,7 +112,11 @@ func (s *Server) studyPage(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		titles, err := lab.StudyTitles()
+		if err != nil {
+			return err
+		}
 		p.Heading = titles[q.Get("study")]
+		p.Remark, err = lab.Remark(q.Get("study"))
 		return err
 	})
 	if err != nil {

@@ -8,15 +8,50 @@ import (
 	"unicode/utf8"
 )
 
-// longestWords bounds tags and labels that people write, in characters.
-const longestWords = 100
+// Bounds of what people write, in characters.
+const (
+	longestWords  = 100 // tags and labels
+	longestRemark = 500
+)
 
 // CheckWords says what is wrong with a tag or a label.
 func CheckWords(words string) error {
-	if !utf8.ValidString(words) || utf8.RuneCountInString(words) > longestWords || strings.ContainsFunc(words, unicode.IsControl) {
+	if !oneLine(words, longestWords) {
 		return fmt.Errorf("store: tags and labels are one line of at most %d characters", longestWords)
 	}
 	return nil
+}
+
+func oneLine(words string, longest int) bool {
+	return utf8.ValidString(words) && utf8.RuneCountInString(words) <= longest && !strings.ContainsFunc(words, unicode.IsControl)
+}
+
+// SetRemark replaces what people wrote about a study; "" removes it. *StudyNotFoundError.
+func (l *Lab) SetRemark(study, remark string) error {
+	if !oneLine(remark, longestRemark) {
+		return fmt.Errorf("store: a remark about a study is one line of at most %d characters", longestRemark)
+	}
+	if _, err := l.Study(study); err != nil {
+		return err
+	}
+	return l.write(func(tx *sql.Tx) error {
+		if remark == "" {
+			return execute(tx, "DELETE FROM remark WHERE study = ?", study)
+		}
+		return execute(tx, "INSERT INTO remark (study, words) VALUES (?, ?) ON CONFLICT (study) DO UPDATE SET words = excluded.words", study, remark)
+	})
+}
+
+// remarks is the first schema that holds remarks.
+const remarks = 4
+
+// Remark is what people wrote about a study.
+func (r *Reader) Remark(study string) (string, error) {
+	if r.schema < remarks {
+		return "", nil
+	}
+	found, err := collect(r, func(scan func(...any) error) (words string, err error) { return words, scan(&words) }, "SELECT words FROM remark WHERE study = ?", study)
+	return strings.Join(found, ""), err
 }
 
 // SetLabel replaces the label of a run; "" removes it.

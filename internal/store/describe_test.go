@@ -42,3 +42,36 @@ func TestTagsAndLabels(t *testing.T) {
 	}
 	must(t, l.Tag(run.Hash, strings.Repeat("ä", longestWords)))
 }
+
+func TestRemarks(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir)
+	must(t, l.SaveStudy("mine", "", "", []Member{{Spec: spec(1)}}))
+	is := func(want string) {
+		t.Helper()
+		if got, err := l.Remark("mine"); err != nil || got != want {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+	is("")
+	must(t, l.SetRemark("mine", "first"))
+	must(t, l.SetRemark("mine", "second"))
+	must(t, l.SaveStudy("mine", "", "", []Member{{Spec: spec(2)}})) // computed again
+	is("second")
+	for _, bad := range []string{"two\nlines", strings.Repeat("x", longestRemark+1), "\xff"} {
+		if l.SetRemark("mine", bad) == nil {
+			t.Errorf("%.10q is taken", bad)
+		}
+	}
+	is("second")
+	must(t, l.SetRemark("mine", ""))
+	is("")
+	var missing *StudyNotFoundError
+	if err := l.SetRemark("nobody", "x"); !errors.As(err, &missing) {
+		t.Errorf("of an unknown study: %v", err)
+	}
+	r := &Reader{schema: remarks - 1} // an older lab has none
+	if got, err := r.Remark("mine"); got != "" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -61,6 +61,7 @@ type Reader struct {
 	db         *sql.DB
 	statements sync.Map // query → its *sql.Stmt: SQLite takes longer to parse most queries than to answer them
 	names      atomic.Pointer[map[int64]Key]
+	schema     int // of the file; that of this program if a Lab is open
 }
 
 // Open opens the lab in dir for writing, creates it if there is none, and finishes removals that a killed process began. It refuses
@@ -197,7 +198,7 @@ func OpenReader(dir string) (*Reader, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Reader{dir: dir, db: db}, nil
+	return &Reader{dir: dir, db: db, schema: v}, nil
 }
 
 // finishCreation turns an empty file, left by a process that was killed while creating a lab, into a lab.
