@@ -94,7 +94,7 @@ func (g *geometry) uncentredMeans(b *builder, s shape) {
 	}
 	b.report.PerClass["mean_norm"] = norms
 	if !(most > 0) {
-		b.missAll("all class means are zero", KeyNC2MeansETF, KeyNC2MeansOF, KeyMeanNormRatio, KeyConfMaxCos)
+		b.missAll(AllMeansZero, KeyNC2MeansETF, KeyNC2MeansOF, KeyMeanNormRatio, KeyConfMaxCos)
 		return
 	}
 	b.put(KeyMeanNormRatio, least/most)
@@ -179,7 +179,7 @@ func (g *geometry) duality(b *builder, s shape) {
 	if meanNorm > 0 {
 		b.put(KeyNC3Direct, unitDistance(h.w, s.means, wNorm, meanNorm, s.d))
 	} else {
-		b.miss(KeyNC3Direct, "all class means are zero")
+		b.miss(KeyNC3Direct, AllMeansZero)
 	}
 	if !(dot(s.centred, s.centred) > s.floor) {
 		b.missAll("the class means coincide", KeyNC3Gram, KeyNC3RankD, KeyNC3Duality, KeyConfWeightAngle)

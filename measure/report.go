@@ -90,6 +90,10 @@ func (v Vector) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
+// AllMeansZero is the reason why a set whose class means all lie at the origin has no angles and no ratio of norms. It is as degenerate
+// as a set can be.
+const AllMeansZero = "all class means are zero"
+
 // DegenerateRatio is the limit of the ratio of class mean norms below which a run is degenerate.
 const DegenerateRatio = 0.1
 

@@ -34,12 +34,13 @@ func (r *Run) States() (out []State) {
 	return out
 }
 
-// measuredNormRatio is min‖h_k‖/max‖h_k‖ over the class means of clean training samples, as measured during training.
+// measuredNormRatio is min‖h_k‖/max‖h_k‖ over the class means of clean training samples, as measured during training; 0 if all of them
+// lie at the origin.
 func (r *Run) measuredNormRatio() (v float64, ok bool) {
 	split := "clean"
 	if r.Noise == 0 {
 		split = "train"
 	}
-	v, ok, _ = r.Final(split, "mean_norm_ratio")
-	return v, ok
+	v, ok, reason := r.Final(split, measure.KeyMeanNormRatio)
+	return v, ok || reason == measure.AllMeansZero
 }

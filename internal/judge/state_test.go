@@ -7,6 +7,7 @@ import (
 	"collapse/internal/judge"
 	"collapse/internal/judge/judgetest"
 	"collapse/internal/store"
+	"collapse/measure"
 )
 
 // A run says of itself what its measures say, and what the rules of claims make of it is the same.
@@ -22,9 +23,10 @@ func TestStates(t *testing.T) {
 			judgetest.SetFinal(r, "train", "accuracy", 0.5)
 			judgetest.SetFinal(r, "clean", "mean_norm_ratio", 0)
 		}, []judge.State{judge.Early, judge.Degenerate}},
-		"failed":     {func(r *judge.Run) { r.Status = store.Failed }, []judge.State{judge.Failed}},
-		"running":    {func(r *judge.Run) { r.Status = store.Running }, nil},
-		"unmeasured": {func(r *judge.Run) { judgetest.Forget(r, "clean", "mean_norm_ratio") }, nil},
+		"at the origin": {func(r *judge.Run) { judgetest.Miss(r, "clean", "mean_norm_ratio", measure.AllMeansZero) }, []judge.State{judge.Degenerate}},
+		"failed":        {func(r *judge.Run) { r.Status = store.Failed }, []judge.State{judge.Failed}},
+		"running":       {func(r *judge.Run) { r.Status = store.Running }, nil},
+		"unmeasured":    {func(r *judge.Run) { judgetest.Forget(r, "clean", "mean_norm_ratio") }, nil},
 	} {
 		r := judgetest.Common().Run(t, "ce", 0.2, 1)
 		c.change(&r)

@@ -152,9 +152,12 @@ func SetFinal(r *judge.Run, split, key string, v float64) {
 }
 
 // Forget leaves a measure without values.
-func Forget(r *judge.Run, split, key string) {
+func Forget(r *judge.Run, split, key string) { Miss(r, split, key, "forgotten") }
+
+// Miss leaves a measure without values, for a reason.
+func Miss(r *judge.Run, split, key, reason string) {
 	for i, pts := 0, r.Rows(split, "", key); i < len(pts); i++ {
-		pts[i].Missing = "forgotten"
+		pts[i].Missing = reason
 	}
 }
 
