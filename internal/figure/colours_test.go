@@ -43,7 +43,7 @@ func TestEveryClassHasAColour(t *testing.T) {
 func cloudsOf(t *testing.T, k int) map[string]chart.Panel {
 	t.Helper()
 	dir := t.TempDir()
-	writeFrame(t, dir, 1, k, k, 1, 0.1)
+	judgetest.WriteFrame(t, dir, 1, k, k, 1, 0.1)
 	film, err := OpenFilm(dir)
 	if err != nil {
 		t.Fatal(err)

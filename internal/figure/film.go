@@ -143,6 +143,15 @@ func axes(fr *judge.Frame) (axes [][]float64, origin []float64, words string) {
 	return principal(&f, means, origin, 3), origin, "The axes are the main axes of the last epoch's class means around their centre, followed, if these span fewer than three dimensions, by the directions of largest spread around the means. They are the same at every epoch."
 }
 
+// Scene draws the features of an epoch alone.
+func (f *Film) Scene(epoch int64) (Picture, error) {
+	frame, err := f.Frame(epoch)
+	if err != nil {
+		return Picture{}, err
+	}
+	return f.scene(frame), nil
+}
+
 // Pictures draws the frame of an epoch: the features, the Gram matrix of the class means, and the cosine margins.
 func (f *Film) Pictures(epoch int64) ([]Picture, error) {
 	frame, err := f.Frame(epoch)

@@ -2,59 +2,21 @@ package figure
 
 import (
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
 	"collapse/internal/chart"
+	"collapse/internal/judge/judgetest"
 )
-
-// writeFrame saves a frame of k classes at unit vectors times size, with samples around them.
-func writeFrame(t *testing.T, dir string, epoch, k, d int, size float64, noise float64) {
-	t.Helper()
-	rng := rand.New(rand.NewPCG(uint64(epoch), 1))
-	const each = 20
-	m := each * k
-	h, y, means, counts := make([]float32, m*d), make([]int32, m), make([]float32, k*d), make([]int64, k)
-	for i := range m {
-		y[i] = int32(i % k)
-		h[i*d+i%k] = float32(size)
-		for j := range d {
-			h[i*d+j] += float32(noise * rng.NormFloat64())
-		}
-	}
-	for c := range k {
-		means[c*d+c], counts[c] = float32(size), 1000
-	}
-	truth := append([]int32{1}, y[1:]...) // sample 0, of class 1, is trained as class 0
-	path := filepath.Join(dir, "frames", strconv.Itoa(epoch)+".npz")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := arrayfile.WriteNPZ(f, []arrayfile.Array{
-		arrayfile.Of("h", []int{m, d}, h), arrayfile.Of("observed", []int{m}, y), arrayfile.Of("true", []int{m}, truth),
-		arrayfile.Of("means", []int{k, d}, means), arrayfile.Of("counts", []int{k}, counts),
-		arrayfile.Of("weight", []int{k, d}, means), arrayfile.Of("bias", []int{k}, make([]float32, k)),
-	}); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // TestAFilmKeepsItsAxes draws two epochs of four classes in six dimensions: the class means of both lie as far from each other as
 // in the feature space, seen along the same three axes.
 func TestAFilmKeepsItsAxes(t *testing.T) {
 	dir := t.TempDir()
-	writeFrame(t, dir, 2, 4, 6, 1, 0.3)
-	writeFrame(t, dir, 10, 4, 6, 3, 0.1)
+	judgetest.WriteFrame(t, dir, 2, 4, 6, 1, 0.3)
+	judgetest.WriteFrame(t, dir, 10, 4, 6, 3, 0.1)
 	film, err := OpenFilm(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -105,14 +67,14 @@ func TestAFilmSaysWhatIsWrong(t *testing.T) {
 		t.Errorf("an empty folder: %v", err)
 	}
 	dir := t.TempDir()
-	writeFrame(t, dir, 1, 3, 3, 1, 0.1)
-	writeFrame(t, dir, 2, 4, 6, 1, 0.1)
+	judgetest.WriteFrame(t, dir, 1, 3, 3, 1, 0.1)
+	judgetest.WriteFrame(t, dir, 2, 4, 6, 1, 0.1)
 	if _, err := OpenFilm(dir); err == nil || !strings.Contains(err.Error(), "epoch 1") {
 		t.Errorf("frames that disagree: %v", err)
 	}
 	for name, text := range map[string]string{"no archive": "hello", "empty": ""} {
 		dir := t.TempDir()
-		writeFrame(t, dir, 1, 3, 3, 1, 0.1)
+		judgetest.WriteFrame(t, dir, 1, 3, 3, 1, 0.1)
 		if err := os.WriteFile(filepath.Join(dir, "frames", "2.npz"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

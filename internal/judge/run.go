@@ -63,6 +63,14 @@ func (r *Run) features() (*Features, string) {
 	return r.kept.features, r.kept.why
 }
 
+// Folder is where the run's features are; "" if they are in no file.
+func (r *Run) Folder() string {
+	if r.kept == nil {
+		return ""
+	}
+	return r.kept.dir
+}
+
 // FeaturesIn sets the folder of the run's features, which are read on first use. Earlier copies of the run keep what they have.
 func (r *Run) FeaturesIn(dir string) { r.kept = &kept{dir: dir} }
 

@@ -49,6 +49,7 @@ type section struct {
 	More      []shown // the same with other forms of memorization, folded
 	Features  []shown
 	Why       string // why there are no features, if there are none
+	Reel      *reel  // features epoch by epoch; nil: none
 	Epochs    []epochs
 	Limits    format.Table
 	LimitNote string // which runs the table of limits leaves out
@@ -179,6 +180,7 @@ func sectionOf(g *judge.Experiment, study Study) (section, []figure.Picture, []j
 			s.Features = append(s.Features, f)
 		}
 	}
+	s.Reel = reelOf(g)
 	if len(s.Features) == 0 {
 		s.Why = figure.WhyNoFeatures(g)
 	}
