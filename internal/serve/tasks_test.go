@@ -29,7 +29,13 @@ func (h *hand) open(url string) {
 	h.t.Helper()
 	h.clicks = 0
 	do(h.t, h.tab, chromedp.Navigate(url))
-	until(h.t, h.tab, 20*time.Second, "document.readyState === 'complete' && document.getElementById('status').textContent === 'live'")
+	h.arrive("true")
+}
+
+// arrive waits for a page that a link leads to, its scripts included.
+func (h *hand) arrive(expression string) {
+	h.t.Helper()
+	until(h.t, h.tab, 20*time.Second, "document.readyState === 'complete' && document.getElementById('status').textContent === 'live' && "+expression)
 }
 
 // click clicks in the middle of the first element that is chosen by a selector and holds some text.
@@ -42,9 +48,13 @@ func (h *hand) click(selector, text string) {
 		return look[[]float64](h.t, h.tab, "(() => { const e = "+find+"; e.scrollIntoView({block: 'center', behavior: 'instant'}); const b = e.getBoundingClientRect(); return [b.left + Math.min(b.width / 2, 60), b.top + b.height / 2]; })()")
 	}
 	at := where()
-	for before := []float64(nil); !slices.Equal(before, at); at = where() { // a page that is being drawn moves
-		before = at
+	for still := 0; still < 4; at = where() { // a page that is being drawn moves, and may cover what is clicked
+		before := at
 		time.Sleep(100 * time.Millisecond)
+		hit := fmt.Sprintf("(() => { const e = %s, at = document.elementFromPoint(%g, %g); return e && at && (e.contains(at) || at.contains(e)); })()", find, at[0], at[1])
+		if still++; !slices.Equal(before, where()) || !look[bool](h.t, h.tab, "Boolean("+hit+")") {
+			still = 0
+		}
 	}
 	do(h.t, h.tab, chromedp.MouseClickXY(at[0], at[1]))
 }
@@ -84,7 +94,7 @@ func TestTenTasks(t *testing.T) {
 
 	h.click(".card.study", "many")
 	h.click("table.runs thead a", "NC1")
-	until(t, h.tab, 10*time.Second, "location.search.includes('sort=nc1')")
+	h.arrive("location.search.includes('sort=nc1')")
 	h.click("table.runs thead a", "NC1")
 	h.done("The run with the lowest NC1", "location.search.includes('sort=-nc1') && document.querySelector('table.runs th[aria-sort=ascending]')")
 	if got, want := look[string](t, h.tab, "document.querySelector('table.runs tbody a').getAttribute('href')"), "/run/"+lowestNC1(t, lab); got != want {
@@ -119,10 +129,11 @@ func TestTenTasks(t *testing.T) {
 
 	h.open(study)
 	h.click("table.runs tbody input", "")
+	until(t, h.tab, 10*time.Second, "location.search.includes('run=')")
 	h.click("table.runs thead a", "test acc.")
-	until(t, h.tab, 10*time.Second, "location.search.includes('sort=test') && document.querySelector('table.runs')")
+	h.arrive("location.search.includes('sort=test') && location.search.includes('run=')")
 	h.click("#list p.act a", "next")
-	until(t, h.tab, 10*time.Second, "location.search.includes('page=2') && document.querySelector('table.runs')")
+	h.arrive("location.search.includes('page=2')")
 	look[bool](t, h.tab, "document.querySelector('table.runs tbody input:not(:checked)').click(), true")
 	h.click("button", "Compare the chosen runs")
 	h.done("Two runs of different pages are compared", `location.pathname === '/compare' && document.querySelectorAll('[data-differences] thead th').length === 3`)
@@ -134,7 +145,7 @@ func TestTenTasks(t *testing.T) {
 
 	h.open(study)
 	h.click("table.runs tbody th a", "")
-	until(t, h.tab, 10*time.Second, "location.pathname.startsWith('/run/') && document.querySelector('.tools select')")
+	h.arrive("location.pathname.startsWith('/run/') && document.querySelector('.tools select')")
 	h.pick(".tools select", "linear")
 	h.done("A linear axis", "location.search.includes('y=linear') && document.querySelector('.uplot')")
 }

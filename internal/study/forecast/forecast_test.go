@@ -57,7 +57,7 @@ func TestForeseerFindsDataOfAnotherMachine(t *testing.T) {
 		}
 	}
 	t.Setenv("COLLAPSE_DATA", "")
-	c.Data.SamplesPerClass++ // of a set that is not open yet
+	c.Data.Classes++ // of a set that is not open yet
 	lab.leave(t, "b", c)
 	if _, err := Runs(lab, "")("b", 1); err == nil {
 		t.Error("missing data were found")
