@@ -8,15 +8,15 @@
 package deep
 
 import (
-	"errors"
 	"fmt"
 	"math"
 )
 
-// Bounds of a problem: layers, and numbers in all its factors together (1.6 GB with what a search needs).
+// Bounds of a problem: layers, and numbers in all its factors and in their products with those after them: a
+// search at this bound takes 2.4 GB.
 const (
 	MaxLayers  = 100
-	maxNumbers = 1 << 24
+	maxNumbers = 1 << 23
 )
 
 // Config is a problem.
@@ -59,10 +59,10 @@ func (c Config) bounded() error {
 	numbers := 0.0
 	for i := range c.Lambdas {
 		rows, columns := c.shape(i)
-		numbers += float64(rows) * float64(columns)
+		numbers += float64(rows) * (float64(columns) + float64(c.K))
 	}
-	if numbers > maxNumbers || float64(c.K)*float64(c.N) > 1<<40 {
-		return errors.New("deep: the problem is too large: at most 2^24 numbers in W_L, …, W_1 and the K columns of H")
+	if numbers > maxNumbers {
+		return fmt.Errorf("deep: W_L, …, W_1, the K columns of H and their products have %.3g numbers, wanted at most %d: fewer classes, or narrower layers", numbers, maxNumbers)
 	}
 	return nil
 }

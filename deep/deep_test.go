@@ -1,6 +1,8 @@
 package deep
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -80,7 +82,7 @@ func TestOptimumIsReachedAndNotPassed(t *testing.T) {
 				t.Fatalf("factor %d: ‖·‖² = %g, want %g; rank %d, want %d", i, norm*norm, want, got.Ranks[i], e.Rank)
 			}
 		}
-		found, err := c.Search(t.Context(), e, 3, rapid.Uint64().Draw(t, "seed"))
+		found, err := c.Search(t.Context(), e, 3, rapid.Uint64().Draw(t, "seed"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +164,8 @@ func TestBadProblems(t *testing.T) {
 		"width 2 of 3 is ":    func(c *Config) { c.Widths[1] = -1 },
 		"penalty 2 of 4 is 0": func(c *Config) { c.Lambdas[1] = 0 },
 		"is NaN":              func(c *Config) { c.Lambdas[3] = math.NaN() },
-		"too large":           func(c *Config) { c.Widths[0] = 1 << 30 },
+		"narrower layers":     func(c *Config) { c.Widths[0] = 1 << 30 },
+		"fewer classes":       func(c *Config) { c.K, c.Widths = 300_000, []int{1, 1, 1} }, // small factors, a product of 720 GB
 	} {
 		c := Config{good.K, good.N, slices.Clone(good.Widths), slices.Clone(good.Lambdas)}
 		change(&c)
@@ -172,5 +175,29 @@ func TestBadProblems(t *testing.T) {
 	}
 	if _, err := good.Solve(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSearchIsRepeatedAndStopped: a seed gives the same value again, each start is told of, and a cancelled context ends a descent.
+func TestSearchIsRepeatedAndStopped(t *testing.T) {
+	c := uniform(3, 3, 2, 4, 0.01)
+	e, err := c.Solve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	a, errA := c.Search(t.Context(), e, 3, 7, func(ended int, f float64) {
+		if told++; ended != told || f < e.Objective-1e-10 {
+			t.Errorf("start %d is told of as %d, at %g", told, ended, f)
+		}
+	})
+	b, errB := c.Search(t.Context(), e, 3, 7, nil)
+	if errA != nil || errB != nil || a.Best != b.Best || a.Worst != b.Worst || told != 3 || a.Reached == 0 {
+		t.Errorf("%+v (%v), %+v (%v), told %d times", a, errA, b, errB, told)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := c.Search(ctx, e, 1, 7, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -22,14 +22,12 @@ type Found struct {
 // reachedBy is how near to the optimum a start must end to count.
 const reachedBy = 1e-6
 
-// Search descends by L-BFGS from random starts. The same seed gives the same points.
-func (c Config) Search(ctx context.Context, e Exact, starts int, seed uint64) (Found, error) {
+// Search descends by L-BFGS from random starts. The same seed gives the same points. After each start it calls each, unless that is nil.
+// It returns ctx's error if cancelled.
+func (c Config) Search(ctx context.Context, e Exact, starts int, seed uint64, each func(ended int, f float64)) (Found, error) {
 	out := Found{Starts: starts, Best: math.Inf(1), Worst: math.Inf(-1)}
 	for i := range starts {
-		if err := ctx.Err(); err != nil {
-			return out, err
-		}
-		x, f, err := c.descend(c.start(rand.New(rand.NewPCG(seed, uint64(i)))))
+		x, f, err := c.descend(ctx, c.start(rand.New(rand.NewPCG(seed, uint64(i)))))
 		if err != nil {
 			return out, err
 		}
@@ -43,6 +41,9 @@ func (c Config) Search(ctx context.Context, e Exact, starts int, seed uint64) (F
 			out.Best, out.Point = f, c.point(x)
 		}
 		out.Worst = max(out.Worst, f)
+		if each != nil {
+			each(i+1, f)
+		}
 	}
 	return out, nil
 }
@@ -59,13 +60,25 @@ func (c Config) start(rng *rand.Rand) []float64 {
 	return x
 }
 
-func (c Config) descend(x []float64) ([]float64, float64, error) {
+// until ends a descent when its context does.
+type until struct{ ctx context.Context }
+
+func (u until) Init() error { return u.ctx.Err() }
+
+func (u until) Record(*optimize.Location, optimize.Operation, *optimize.Stats) error {
+	return u.ctx.Err()
+}
+
+func (c Config) descend(ctx context.Context, x []float64) ([]float64, float64, error) {
 	problem := optimize.Problem{
 		Func: func(x []float64) float64 { return c.Eval(c.point(x), nil) },
 		Grad: func(grad, x []float64) { c.Eval(c.point(x), c.point(grad)) },
 	}
-	settings := optimize.Settings{MajorIterations: 5000, GradientThreshold: 1e-10, Converger: &optimize.FunctionConverge{Absolute: 1e-15, Iterations: 50}}
+	settings := optimize.Settings{Recorder: until{ctx}, MajorIterations: 5000, GradientThreshold: 1e-10, Converger: &optimize.FunctionConverge{Absolute: 1e-15, Iterations: 50}}
 	result, err := optimize.Minimize(problem, x, &settings, &optimize.LBFGS{})
+	if ctx.Err() != nil {
+		return nil, 0, ctx.Err()
+	}
 	if result == nil {
 		return nil, 0, fmt.Errorf("deep: the descent failed: %w", err)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"math/rand/v2"
+	"time"
 
 	"collapse/deep"
 )
@@ -11,7 +12,7 @@ type solveDeepCmd struct {
 	N         int       `name:"n" default:"50" help:"Samples per class; default: 50." placeholder:"N"`
 	Widths    []int     `default:"20,20,20" help:"Widths of the layers from the last to the features: d_{L−1}, …, d_0; as many as the model has weight matrices." placeholder:"D"`
 	Penalties []float64 `default:"0.005" help:"λ of W_L, …, W_1 and of H, or one for all." placeholder:"L"`
-	Starts    int       `default:"10" help:"Random starts of the numerical search; 0: none." placeholder:"N"`
+	Starts    int       `default:"0" help:"Random starts of a numerical search, which must not end lower; 0: none." placeholder:"N"`
 	Seed      uint64    `default:"0" help:"Seed: of the starts, and of the optimum's rotations." placeholder:"S"`
 }
 
@@ -26,8 +27,10 @@ type solvedDeep struct {
 	Found       *deep.Found      `json:"found,omitempty"`
 }
 
-// mostStarts bounds a search.
-const mostStarts = 100_000
+const (
+	mostStarts    = 100_000 // of a search
+	progressAfter = 2 * time.Second
+)
 
 func (c *solveDeepCmd) Run(a *app) error {
 	a.onlyComputes()
@@ -45,7 +48,13 @@ func (c *solveDeepCmd) Run(a *app) error {
 	out := &solvedDeep{K: c.K, N: c.N, Widths: c.Widths, Penalties: problem.Lambdas, Exact: exact}
 	out.Certificate = problem.Certify(problem.Instance(exact, rand.New(rand.NewPCG(c.Seed, 1))), exact)
 	if c.Starts > 0 {
-		found, err := problem.Search(a.ctx, exact, c.Starts, c.Seed)
+		told := time.Now()
+		found, err := problem.Search(a.ctx, exact, c.Starts, c.Seed, func(ended int, f float64) {
+			if time.Since(told) > progressAfter {
+				told = time.Now()
+				a.logf("%d of %d starts; the last ended at %.6g", ended, c.Starts, f)
+			}
+		})
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func TestSolveDeep(t *testing.T) {
 		"2 penalties for 3":   {"--penalties", "0.1,0.1"},
 		"K is 1":              {"--k", "1"},
 		"--starts is -1":      {"--starts=-1"},
-		"too large":           {"--widths", "1000000,1000000"},
+		"narrower layers":     {"--widths", "1000000,1000000"},
 	} {
 		if _, errs := called(t, exitUsage, append([]string{"solve", "deep"}, args...)...); !strings.Contains(errs, want) {
 			t.Errorf("%q: %s", args, errs)

@@ -163,21 +163,27 @@ func (t sample) selects(where []selection) func(*JudgedRun) bool {
 	for _, s := range where {
 		maps.DeleteFunc(at, func(key string, _ any) bool { _, other := s[key]; return other })
 	}
-	var wanted []setting
-	for _, s := range append(where, at) {
-		for key, value := range s {
-			wanted = append(wanted, setting{key, value})
-		}
-	}
-	return func(r *JudgedRun) bool {
-		return !slices.ContainsFunc(wanted, func(w setting) bool { return !sameSetting(r.Settings[w.key], w.value) })
-	}
+	wanted := settingsOf(append(where, at))
+	return func(r *JudgedRun) bool { return r.has(wanted) }
 }
 
 // setting is a line of a selection.
 type setting struct {
 	key   string
 	value any
+}
+
+func settingsOf(where []selection) (out []setting) {
+	for _, s := range where {
+		for key, value := range s {
+			out = append(out, setting{key, value})
+		}
+	}
+	return out
+}
+
+func (r *JudgedRun) has(wanted []setting) bool {
+	return !slices.ContainsFunc(wanted, func(w setting) bool { return !sameSetting(r.Settings[w.key], w.value) })
 }
 
 // settingsText writes selections as "data.name = mnist, loss.kind = ce".
@@ -192,16 +198,7 @@ func settingsText(where []selection) string {
 }
 
 // Matches reports whether a run has all selected settings.
-func (r *JudgedRun) Matches(where ...selection) bool {
-	for _, s := range where {
-		for key, want := range s {
-			if !sameSetting(r.Settings[key], want) {
-				return false
-			}
-		}
-	}
-	return true
-}
+func (r *JudgedRun) Matches(where ...selection) bool { return r.has(settingsOf(where)) }
 
 func sameSetting(have string, want any) bool {
 	switch w := want.(type) {

@@ -93,6 +93,9 @@ func WriteRecipe(dir string, r Recipe) (Result, error) {
 		if res.RunPages, err = writeRunPages(dir, r.Runs, r.Generated); err != nil {
 			return Result{}, err
 		}
+		if err := judge.ReadError(r.Runs); err != nil { // these pages show every measure
+			return Result{}, err
+		}
 	}
 	for _, f := range pictures {
 		res.Figures = append(res.Figures, filepath.Join(figures, f.ID))
