@@ -201,3 +201,28 @@ func TestSearchIsRepeatedAndStopped(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+// endsSoon is a context that ends after a few looks at it.
+type endsSoon struct {
+	context.Context
+	looks int
+}
+
+func (e *endsSoon) Err() error {
+	if e.looks++; e.looks > 3 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestADescentEndsEarly: one that has begun ends with its context, not at its minimum.
+func TestADescentEndsEarly(t *testing.T) {
+	c := uniform(3, 3, 2, 4, 0.01)
+	e, err := c.Solve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Search(&endsSoon{Context: t.Context()}, e, 1, 7, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("it went on: %v", err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"collapse/internal/chart"
 	"collapse/internal/measurement"
 	"collapse/internal/measurement/measurementtest"
 	"collapse/measure"
@@ -53,5 +54,14 @@ func TestSeparationPicture(t *testing.T) {
 	r.Directions, r.Histograms = nil, nil
 	if p := separation(m, m.MainColumn()); len(p.Panels) != 0 {
 		t.Error("a picture without data has panels")
+	}
+}
+
+// TestRoundingIsNotStructure: differences of rounding are drawn as zero, larger ones fill the colours.
+func TestRoundingIsNotStructure(t *testing.T) {
+	for _, c := range []struct{ largest, want float64 }{{1e-13, 1e-6}, {0.25, 0.25}} {
+		if got := symmetric(chart.Numbers{c.largest, -c.largest / 2}); *got != [2]float64{-c.want, c.want} {
+			t.Errorf("%g: range %v", c.largest, *got)
+		}
 	}
 }

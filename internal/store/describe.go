@@ -35,9 +35,6 @@ func (l *Lab) SetRemark(study, remark string) error {
 		return err
 	}
 	return l.write(func(tx *sql.Tx) error {
-		if remark == "" {
-			return execute(tx, "DELETE FROM remark WHERE study = ?", study)
-		}
 		return execute(tx, "INSERT INTO remark (study, words) VALUES (?, ?) ON CONFLICT (study) DO UPDATE SET words = excluded.words", study, remark)
 	})
 }
