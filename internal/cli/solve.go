@@ -13,8 +13,9 @@ import (
 
 // solveCmd is the theory's problems. The papers' own need no word before the model's name.
 type solveCmd struct {
-	Deep  solveDeepCmd  `cmd:"" help:"Linear models of any depth: exact optimum, its threshold, numerical check."`
-	Model solveModelCmd `cmd:"" default:"withargs" help:"A model of the papers, of two or three factors; the word model may be left out."`
+	Deep       solveDeepCmd       `cmd:"" help:"Linear models of any depth: exact optimum, its threshold, numerical check."`
+	Imbalanced solveImbalancedCmd `cmd:"" help:"Classes with different numbers of samples: optimum with its proof, minority collapse, SELI."`
+	Model      solveModelCmd      `cmd:"" default:"withargs" help:"A model of the papers, of two or three factors; the word model may be left out."`
 }
 
 type solveModelCmd struct {

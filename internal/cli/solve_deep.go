@@ -48,19 +48,24 @@ func (c *solveDeepCmd) Run(a *app) error {
 	out := &solvedDeep{K: c.K, N: c.N, Widths: c.Widths, Penalties: problem.Lambdas, Exact: exact}
 	out.Certificate = problem.Certify(problem.Instance(exact, rand.New(rand.NewPCG(c.Seed, 1))), exact)
 	if c.Starts > 0 {
-		told := time.Now()
-		found, err := problem.Search(a.ctx, exact, c.Starts, c.Seed, func(ended int, f float64) {
-			if time.Since(told) > progressAfter {
-				told = time.Now()
-				a.logf("%d of %d starts; the last ended at %.6g", ended, c.Starts, f)
-			}
-		})
+		found, err := problem.Search(a.ctx, exact, c.Starts, c.Seed, a.startsEnded(c.Starts))
 		if err != nil {
 			return err
 		}
 		out.Found = &found
 	}
 	return a.emit(out, func() { printDeep(a, out) })
+}
+
+// startsEnded reports how far a search is, now and then.
+func (a *app) startsEnded(starts int) func(ended int, f float64) {
+	told := time.Now()
+	return func(ended int, f float64) {
+		if time.Since(told) > progressAfter {
+			told = time.Now()
+			a.logf("%d of %d starts; the last ended at %.6g", ended, starts, f)
+		}
+	}
 }
 
 // deepInWords says what each kind of optimum is.
