@@ -63,6 +63,7 @@ var forbidden = map[string][]string{
 	"collapse/ufm":                  {"collapse/data", "collapse/internal/train", "collapse/internal/store"},
 	"collapse/dilation":             {"collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
 	"collapse/imbalance":            {"collapse/ufm", "collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
+	"collapse/sphere":               {"collapse/ufm", "collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
 	"collapse/deep":                 {"collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
 	"collapse/landscape":            {"collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
 	"collapse/internal/train":       {"collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/study…", "collapse/internal/cli"},

@@ -15,6 +15,7 @@ import (
 type solveCmd struct {
 	Deep       solveDeepCmd       `cmd:"" help:"Linear models of any depth: exact optimum, its threshold, numerical check."`
 	Imbalanced solveImbalancedCmd `cmd:"" help:"Classes with different numbers of samples: optimum with its proof, minority collapse, SELI."`
+	Sphere     solveSphereCmd     `cmd:"" help:"Unit features with a temperature, more classes than dimensions: the best arrangement found, its margins, the bound."`
 	Model      solveModelCmd      `cmd:"" default:"withargs" help:"A model of the papers, of two or three factors; the word model may be left out."`
 }
 

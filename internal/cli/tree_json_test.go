@@ -41,7 +41,7 @@ var jsonCalls = []string{
 	"runs add tiny HISTORY", "runs list", "runs show HASH", "runs check HASH", "runs gc", "runs rm HASH", "lab copy OUT/copy",
 	"data list", "data check --data-dir OUT", "data get nosuch",
 	"bench peak", "bench gemm --repeats 1", "bench train --net resnet18-adapt --width 2 --batch 2 --steps 1", "bench layers --net resnet18-adapt --width 2 --batch 2 --steps 1",
-	"bench slots --time 20ms", "bench measure --n 200 --d 8 --k 4", "solve deep --starts 2", "solve imbalanced --k 4", "version", "completion bash", "completion words -- runs", "licenses", "help", "help train", "--version", "--help", "solve --help",
+	"bench slots --time 20ms", "bench measure --n 200 --d 8 --k 4", "solve deep --starts 2", "solve imbalanced --k 4", "solve sphere --k 4 --starts 1", "version", "completion bash", "completion words -- runs", "licenses", "help", "help train", "--version", "--help", "solve --help",
 }
 
 // TestJSONIsOneDocumentOfEveryCommand makes a call of every command with --json. What fails prints nothing on standard output.
