@@ -1,8 +1,10 @@
-// Package deep solves linear unconstrained-features models with any number of layers and squared error:
+// Package deep solves unconstrained-features models with any number of layers:
 //
 //	f = 1/(2N)·‖W_L·…·W_1·H − Y‖² + Σ_l (λ_l/2)‖W_l‖² + (λ_H/2)‖H‖²
 //
-// with K classes, n samples per class, N = K·n and Y = I_K ⊗ 1_nᵀ. L = 1 is model mse of package ufm without bias, L = 2 its linear3
+// with K classes, n samples per class, N = K·n and Y = I_K ⊗ 1_nᵀ; also with a ReLU after each of W_1, …, W_{L−1}, and with cross entropy.
+// Linear models with squared error are solved exactly. With a ReLU the package knows points of low rank, some of which lie below neural
+// collapse. L = 1 is model mse of package ufm without bias, L = 2 its linear3
 // (Tirer & Bruna 2022). docs/formulas.md has the derivation; the results for L > 2 are ours, in line with what Dang et al. 2023 state
 // (not checked against their text).
 package deep
@@ -24,6 +26,8 @@ type Config struct {
 	K, N    int       // classes; samples per class
 	Widths  []int     // d_{L−1}, …, d_0: columns of W_L, …, W_1; the last is the width of H
 	Lambdas []float64 // λ of W_L, …, W_1 and of H: one more than Widths
+	ReLU    bool      // max(0, ·) after W_1, …, W_{L−1}
+	CE      bool      // cross entropy in place of ½‖·‖²
 }
 
 // Layers is L, the number of weight matrices.

@@ -43,8 +43,8 @@ func TestAgainstTheShallowModels(t *testing.T) {
 			deep    Config
 			shallow ufm.Config
 		}{
-			{Config{K, n, []int{d}, []float64{l2, lh}}, ufm.Config{Model: ufm.MSE, K: K, N: n, D: d, LW: l2, LH: lh, LB: ufm.NoBias}},
-			{Config{K, n, []int{d, d}, []float64{l2, l1, lh}}, ufm.Config{Model: ufm.Linear3, K: K, N: n, D: d, L2: l2, L1: l1, LH1: lh, Loss: "mse"}},
+			{Config{K: K, N: n, Widths: []int{d}, Lambdas: []float64{l2, lh}}, ufm.Config{Model: ufm.MSE, K: K, N: n, D: d, LW: l2, LH: lh, LB: ufm.NoBias}},
+			{Config{K: K, N: n, Widths: []int{d, d}, Lambdas: []float64{l2, l1, lh}}, ufm.Config{Model: ufm.Linear3, K: K, N: n, D: d, L2: l2, L1: l1, LH1: lh, Loss: "mse"}},
 		} {
 			got, err := c.deep.Solve()
 			if err != nil {
@@ -82,7 +82,7 @@ func TestOptimumIsReachedAndNotPassed(t *testing.T) {
 				t.Fatalf("factor %d: ‖·‖² = %g, want %g; rank %d, want %d", i, norm*norm, want, got.Ranks[i], e.Rank)
 			}
 		}
-		found, err := c.Search(t.Context(), e, 3, rapid.Uint64().Draw(t, "seed"), nil)
+		found, err := c.Search(t.Context(), e.Objective, nil, 3, rapid.Uint64().Draw(t, "seed"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,8 +147,8 @@ func TestThreshold(t *testing.T) {
 
 // TestSamplesCoincide: n samples with λ_H cost as much as one with n·λ_H, and only the product of the penalties matters.
 func TestSamplesCoincide(t *testing.T) {
-	a, errA := Config{4, 10, []int{5, 6, 7}, []float64{0.001, 0.02, 0.003, 0.004}}.Solve()
-	b, errB := Config{4, 1, []int{5, 6, 7}, []float64{0.004, 0.01, 0.006, 0.01}}.Solve()
+	a, errA := Config{K: 4, N: 10, Widths: []int{5, 6, 7}, Lambdas: []float64{0.001, 0.02, 0.003, 0.004}}.Solve()
+	b, errB := Config{K: 4, N: 1, Widths: []int{5, 6, 7}, Lambdas: []float64{0.004, 0.01, 0.006, 0.01}}.Solve()
 	if errA != nil || errB != nil || !(math.Abs(a.Objective-b.Objective) < 1e-14) || a.Regime != "collapse" {
 		t.Errorf("%+v (%v), %+v (%v)", a, errA, b, errB)
 	}
@@ -167,7 +167,8 @@ func TestBadProblems(t *testing.T) {
 		"narrower layers":     func(c *Config) { c.Widths[0] = 1 << 30 },
 		"fewer classes":       func(c *Config) { c.K, c.Widths = 300_000, []int{1, 1, 1} }, // small factors, a product of 720 GB
 	} {
-		c := Config{good.K, good.N, slices.Clone(good.Widths), slices.Clone(good.Lambdas)}
+		c := good
+		c.Widths, c.Lambdas = slices.Clone(good.Widths), slices.Clone(good.Lambdas)
 		change(&c)
 		if _, err := c.Solve(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
@@ -186,18 +187,18 @@ func TestSearchIsRepeatedAndStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := 0
-	a, errA := c.Search(t.Context(), e, 3, 7, func(ended int, f float64) {
+	a, errA := c.Search(t.Context(), e.Objective, nil, 3, 7, func(ended int, f float64) {
 		if told++; ended != told || f < e.Objective-1e-10 {
 			t.Errorf("start %d is told of as %d, at %g", told, ended, f)
 		}
 	})
-	b, errB := c.Search(t.Context(), e, 3, 7, nil)
+	b, errB := c.Search(t.Context(), e.Objective, nil, 3, 7, nil)
 	if errA != nil || errB != nil || a.Best != b.Best || a.Worst != b.Worst || told != 3 || a.Reached == 0 {
 		t.Errorf("%+v (%v), %+v (%v), told %d times", a, errA, b, errB, told)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := c.Search(ctx, e, 1, 7, nil); !errors.Is(err, context.Canceled) {
+	if _, err := c.Search(ctx, e.Objective, nil, 1, 7, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -222,7 +223,7 @@ func TestADescentEndsEarly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Search(&endsSoon{Context: t.Context()}, e, 1, 7, nil); !errors.Is(err, context.Canceled) {
+	if _, err := c.Search(&endsSoon{Context: t.Context()}, e.Objective, nil, 1, 7, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("it went on: %v", err)
 	}
 }

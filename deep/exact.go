@@ -1,6 +1,9 @@
 package deep
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Exact is the optimum of a problem: W_L·…·W_1·H has Rank equal singular values √n·T, and each of the L+1 factors carries an equal share
 // of the penalty.
@@ -21,6 +24,9 @@ type Exact struct {
 func (c Config) Solve() (Exact, error) {
 	if err := c.Validate(); err != nil {
 		return Exact{}, err
+	}
+	if c.ReLU || c.CE {
+		return Exact{}, fmt.Errorf("deep: the optimum is known exactly for squared error without a ReLU")
 	}
 	M := float64(c.Layers() + 1)
 	e := Exact{Q: c.q(), Threshold: threshold(M), Rank: c.K, Regime: "collapse", Norms: make([]float64, len(c.Lambdas))}
@@ -75,4 +81,54 @@ func shrunk(M, q float64) float64 {
 		}
 	}
 	return lo + (hi-lo)/2
+}
+
+// Symmetric is the best point of cross entropy whose logits are a multiple of I − 11ᵀ/K, as neural collapse has them: a local answer,
+// which other logits may undercut.
+type Symmetric struct {
+	Objective float64 `json:"objective"`
+	Margin    float64 `json:"margin"` // of the true class to the others; 0 at zero
+}
+
+// largestMargin bounds where Symmetric looks: beyond it cross entropy is smaller than any penalty that matters.
+const largestMargin = 700
+
+// Symmetric minimises log(1 + (K−1)e^{−x}) + (M/2)(nΠλ)^{1/M}(K−1)·x^{2/M} over margins x, for linear models with all widths at least K − 1:
+// K − 1 singular values x at the price of Solve.
+func (c Config) Symmetric() (Symmetric, error) {
+	if err := c.Validate(); err != nil {
+		return Symmetric{}, err
+	}
+	if !c.CE || c.ReLU {
+		return Symmetric{}, fmt.Errorf("deep: the symmetric point is that of cross entropy without a ReLU")
+	}
+	K, M := float64(c.K), float64(c.Layers()+1)
+	for _, d := range c.Widths {
+		if d < c.K-1 {
+			return Symmetric{}, fmt.Errorf("deep: width %d is below K − 1 = %d, wanted at least that for a simplex ETF", d, c.K-1)
+		}
+	}
+	value := func(x float64) float64 {
+		return math.Log1p((K-1)*math.Exp(-x)) + M/2*c.q()/K*(K-1)*math.Pow(x, 2/M)
+	}
+	best := Symmetric{Objective: c.AtZero()}
+	for x := 1e-3; x < largestMargin; x *= 1.01 {
+		if f := value(x); f < best.Objective {
+			best = Symmetric{f, x}
+		}
+	}
+	if best.Margin == 0 {
+		return best, nil
+	}
+	lo, hi := best.Margin/1.01, best.Margin*1.01
+	for range 200 {
+		a, b := lo+(hi-lo)/3, hi-(hi-lo)/3
+		if value(a) < value(b) {
+			hi = b
+		} else {
+			lo = a
+		}
+	}
+	x := (lo + hi) / 2
+	return Symmetric{min(value(x), best.Objective), x}, nil
 }

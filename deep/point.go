@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -77,12 +78,12 @@ func (c Config) Eval(p Point, grad Point) float64 {
 	for i := L - 1; i >= 0; i-- {
 		below[i] = new(mat.Dense)
 		below[i].Mul(p[i], below[i+1])
+		if c.ReLU && i > 0 {
+			below[i].Apply(func(_, _ int, v float64) float64 { return max(0, v) }, below[i])
+		}
 	}
-	g := mat.DenseCopyOf(below[0]) // (Z − I)/K
-	for k := range c.K {
-		g.Set(k, k, g.At(k, k)-1)
-	}
-	f := math.Pow(mat.Norm(g, 2), 2) / (2 * K)
+	f, g := c.loss(below[0])
+	f /= K
 	g.Scale(1/K, g)
 	for i, l := range c.penalties() {
 		norm := mat.Norm(p[i], 2)
@@ -94,6 +95,27 @@ func (c Config) Eval(p Point, grad Point) float64 {
 	return f
 }
 
+// loss is the sum over the classes' logits, the columns of Z, and its derivative by these.
+func (c Config) loss(Z *mat.Dense) (sum float64, g *mat.Dense) {
+	g = mat.DenseCopyOf(Z)
+	if !c.CE {
+		for k := range c.K {
+			g.Set(k, k, g.At(k, k)-1)
+		}
+		return math.Pow(mat.Norm(g, 2), 2) / 2, g
+	}
+	for k := range c.K {
+		z := mat.Col(nil, k, Z)
+		all := floats.LogSumExp(z)
+		sum += all - z[k]
+		for i, v := range z {
+			g.Set(i, k, math.Exp(v-all))
+		}
+		g.Set(k, k, g.At(k, k)-1)
+	}
+	return sum, g
+}
+
 // gradient fills grad; up is the gradient of the error by the product of factor i and all after it.
 func (c Config) gradient(p, grad Point, below []*mat.Dense, up *mat.Dense) {
 	for i, l := range c.penalties() {
@@ -101,6 +123,14 @@ func (c Config) gradient(p, grad Point, below []*mat.Dense, up *mat.Dense) {
 			grad[i].Mul(up, below[i+1].T())
 			next := new(mat.Dense)
 			next.Mul(p[i].T(), up)
+			if after := below[i+1]; c.ReLU && i+1 < c.Layers() {
+				next.Apply(func(r, k int, v float64) float64 {
+					if after.At(r, k) > 0 {
+						return v
+					}
+					return 0
+				}, next)
+			}
 			up = next
 		} else {
 			grad[i].Copy(up)

@@ -9,43 +9,81 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// Found is the best point of a search from random starts.
+// Found is the best point of a search.
 type Found struct {
-	Starts  int     `json:"starts"`
-	Reached int     `json:"reached"` // starts that end within 1e-6 of the optimum
-	Zero    int     `json:"zero"`    // starts that end at zero, which is a local minimum for L ≥ 2
-	Best    float64 `json:"best"`
+	Starts  int     `json:"starts"`  // random ones
+	Reached int     `json:"reached"` // of them, how many end within 1e-6 of the target or below it
+	Zero    int     `json:"zero"`    // how many end at zero, which is a local minimum for L ≥ 2
+	Best    float64 `json:"best"`    // of the random starts, like Worst
 	Worst   float64 `json:"worst"`
+	Descent float64 `json:"descent"` // where the descent from the given point ends; 0 without one
+	Least   float64 `json:"least"`   // of all of them
+	Ranks   []int   `json:"ranks"`   // of W_L, …, W_1, H at the lowest end
 	Point   Point   `json:"-"`
 }
 
-// reachedBy is how near to the optimum a start must end to count.
+// reachedBy is how near to the target a start must end to count.
 const reachedBy = 1e-6
 
-// Search descends by L-BFGS from random starts. The same seed gives the same points. After each start it calls each, unless that is nil.
-// It returns ctx's error if cancelled.
-func (c Config) Search(ctx context.Context, e Exact, starts int, seed uint64, each func(ended int, f float64)) (Found, error) {
-	out := Found{Starts: starts, Best: math.Inf(1), Worst: math.Inf(-1)}
+// AtZero is the objective where every factor is zero.
+func (c Config) AtZero() float64 {
+	if c.CE {
+		return math.Log(float64(c.K))
+	}
+	return 0.5
+}
+
+// Search descends by L-BFGS from a point, unless that is nil, and from random starts, and compares them with a target. The same seed gives
+// the same points. After each random start it calls each, unless that is nil. It returns ctx's error if cancelled.
+func (c Config) Search(ctx context.Context, target float64, from Point, starts int, seed uint64, each func(ended int, f float64)) (Found, error) {
+	out := Found{Starts: starts, Least: math.Inf(1)}
+	if err := c.Validate(); err != nil {
+		return out, err
+	}
+	keep := func(x []float64, f float64) {
+		if f < out.Least {
+			out.Least, out.Point = f, c.point(x)
+		}
+	}
+	if from != nil {
+		x, f, err := c.descend(ctx, flat(from))
+		if err != nil {
+			return out, err
+		}
+		out.Descent = f
+		keep(x, f)
+	}
 	for i := range starts {
 		x, f, err := c.descend(ctx, c.start(rand.New(rand.NewPCG(seed, uint64(i)))))
 		if err != nil {
 			return out, err
 		}
-		if f-e.Objective < reachedBy {
+		if f-target < reachedBy {
 			out.Reached++
 		}
-		if math.Abs(f-0.5) < 1e-9 && e.Regime != "zero" {
+		if math.Abs(f-c.AtZero()) < 1e-9 {
 			out.Zero++
 		}
-		if f < out.Best {
-			out.Best, out.Point = f, c.point(x)
+		keep(x, f)
+		if i == 0 {
+			out.Best, out.Worst = f, f
 		}
-		out.Worst = max(out.Worst, f)
+		out.Best, out.Worst = min(out.Best, f), max(out.Worst, f)
 		if each != nil {
 			each(i+1, f)
 		}
 	}
+	for _, factor := range out.Point {
+		out.Ranks = append(out.Ranks, rank(factor))
+	}
 	return out, nil
+}
+
+func flat(p Point) (x []float64) {
+	for _, f := range p {
+		x = append(x, f.RawMatrix().Data...)
+	}
+	return x
 }
 
 // start has factors whose product has singular values around 1, so that a descent need not end at zero.

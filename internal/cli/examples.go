@@ -11,7 +11,7 @@ var examples = map[string][]string{
 	"train":            {"collapse train --data glyphs --epochs 20 --width 64 --depth 2", "collapse train --setting zhu-sgd --set run.epochs=50", "collapse train --print-config > run.toml", "collapse train run.toml --noise 0.2", "collapse train --resume 3f9a"},
 	"solve imbalanced": {"collapse solve imbalanced --ratio 100", "collapse solve imbalanced --counts 500,500,40,40,3 --loss mse --starts 5", "collapse solve imbalanced --profile long-tail --k 20 --out out/imbalanced"},
 	"solve sphere":     {"collapse solve sphere --k 12 --d 3", "collapse solve sphere --k 20 --d 4 --temperature 0.05 --starts 30 --out out/sphere"},
-	"solve deep":       {"collapse solve deep", "collapse solve deep --k 10 --widths 64,64,64,64 --penalties 0.002 --starts 5"},
+	"solve deep":       {"collapse solve deep", "collapse solve deep --k 10 --widths 64,64,64,64 --penalties 0.002 --starts 5", "collapse solve deep --relu --k 10 --widths 12,12,12,12 --penalties 0.01 --n 1"},
 	"solve model":      {"collapse solve mse --k 10 --d 64", "collapse solve ls --smoothing 0.2 --lb 0.005", "collapse solve relu3 --optimizer auto --save point.npz", "collapse solve relu3 --at point.npz"},
 	"dilation": {"collapse dilation --eta 0.1 --smoothing 0.2", "collapse dilation --sweep eta=0.01..0.2:5,c-md=0.5,1 --out out/dilation",
 		"collapse dilation --fit pairs.csv"},

@@ -13,7 +13,7 @@ import (
 
 // solveCmd is the theory's problems. The papers' own need no word before the model's name.
 type solveCmd struct {
-	Deep       solveDeepCmd       `cmd:"" help:"Linear models of any depth: exact optimum, its threshold, numerical check."`
+	Deep       solveDeepCmd       `cmd:"" help:"Models of any depth, linear or with ReLUs: the exact optimum, or points of low rank that lie below neural collapse."`
 	Imbalanced solveImbalancedCmd `cmd:"" help:"Classes with different numbers of samples: optimum with its proof, minority collapse, SELI."`
 	Sphere     solveSphereCmd     `cmd:"" help:"Unit features with a temperature, more classes than dimensions: the best arrangement found, its margins, the bound."`
 	Model      solveModelCmd      `cmd:"" default:"withargs" help:"A model of the papers, of two or three factors; the word model may be left out."`

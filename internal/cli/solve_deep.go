@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -12,24 +13,31 @@ type solveDeepCmd struct {
 	N         int       `name:"n" default:"50" help:"Samples per class; default: 50." placeholder:"N"`
 	Widths    []int     `default:"20,20,20" help:"Widths of the layers from the last to the features: d_{L−1}, …, d_0; as many as the model has weight matrices." placeholder:"D"`
 	Penalties []float64 `default:"0.005" help:"λ of W_L, …, W_1 and of H, or one for all." placeholder:"L"`
-	Starts    int       `default:"0" help:"Random starts of a numerical search, which must not end lower; 0: none." placeholder:"N"`
+	ReLU      bool      `name:"relu" help:"A ReLU after each layer but the last: neural collapse against points of low rank."`
+	Loss      string    `enum:"mse,ce" default:"mse" help:"mse or ce." placeholder:"KIND"`
+	Starts    int       `default:"0" help:"Random starts of a numerical search; default: 10 with ce, else none." placeholder:"N"`
 	Seed      uint64    `default:"0" help:"Seed: of the starts, and of the optimum's rotations." placeholder:"S"`
 }
 
 // solvedDeep is the JSON of collapse solve deep.
 type solvedDeep struct {
-	K           int              `json:"k"`
-	N           int              `json:"n"`
-	Widths      []int            `json:"widths"`
-	Penalties   []float64        `json:"penalties"`
-	Exact       deep.Exact       `json:"exact"`
-	Certificate deep.Certificate `json:"certificate"` // of an instance of the exact optimum
-	Found       *deep.Found      `json:"found,omitempty"`
+	K           int               `json:"k"`
+	N           int               `json:"n"`
+	Widths      []int             `json:"widths"`
+	Penalties   []float64         `json:"penalties"`
+	ReLU        bool              `json:"relu"`
+	Loss        string            `json:"loss"`
+	Exact       *deep.Exact       `json:"exact,omitempty"`       // linear, squared error
+	Certificate *deep.Certificate `json:"certificate,omitempty"` // of an instance of the exact optimum
+	Known       *deep.Known       `json:"known,omitempty"`       // ReLU, squared error: the best point of the list
+	Symmetric   *deep.Symmetric   `json:"symmetric,omitempty"`   // linear, cross entropy
+	Found       *deep.Found       `json:"found,omitempty"`
 }
 
 const (
 	mostStarts    = 100_000 // of a search
 	progressAfter = 2 * time.Second
+	startsOfCE    = 10 // where nothing else says what the optimum is
 )
 
 func (c *solveDeepCmd) Run(a *app) error {
@@ -37,24 +45,57 @@ func (c *solveDeepCmd) Run(a *app) error {
 	if c.Starts < 0 || c.Starts > mostStarts {
 		return usagef("--starts is %d, wanted 0 to %d", c.Starts, mostStarts)
 	}
-	problem := deep.Config{K: c.K, N: c.N, Widths: c.Widths, Lambdas: c.Penalties}
+	problem := deep.Config{K: c.K, N: c.N, Widths: c.Widths, Lambdas: c.Penalties, ReLU: c.ReLU, CE: c.Loss == "ce"}
 	for len(c.Penalties) == 1 && len(problem.Lambdas) <= len(c.Widths) {
 		problem.Lambdas = append(problem.Lambdas, c.Penalties[0])
 	}
-	exact, err := problem.Solve()
+	if err := problem.Validate(); err != nil {
+		return usageError{err}
+	}
+	out := &solvedDeep{K: c.K, N: c.N, Widths: c.Widths, Penalties: problem.Lambdas, ReLU: c.ReLU, Loss: c.Loss}
+	target, from, err := c.answer(problem, out)
 	if err != nil {
 		return usageError{err}
 	}
-	out := &solvedDeep{K: c.K, N: c.N, Widths: c.Widths, Penalties: problem.Lambdas, Exact: exact}
-	out.Certificate = problem.Certify(problem.Instance(exact, rand.New(rand.NewPCG(c.Seed, 1))), exact)
-	if c.Starts > 0 {
-		found, err := problem.Search(a.ctx, exact, c.Starts, c.Seed, a.startsEnded(c.Starts))
+	starts := c.Starts
+	if problem.CE && starts == 0 {
+		starts = startsOfCE
+	}
+	if starts > 0 || from != nil {
+		found, err := problem.Search(a.ctx, target, from, starts, c.Seed, a.startsEnded(starts))
 		if err != nil {
 			return err
 		}
 		out.Found = &found
 	}
 	return a.emit(out, func() { printDeep(a, out) })
+}
+
+// answer fills in what is known of a problem without a search, and returns its objective and a point to search from, if there is one.
+func (c *solveDeepCmd) answer(problem deep.Config, out *solvedDeep) (target float64, from deep.Point, err error) {
+	switch {
+	case !problem.CE && (!problem.ReLU || problem.Layers() == 1):
+		problem.ReLU = false
+		exact, err := problem.Solve()
+		if err != nil {
+			return 0, nil, err
+		}
+		certificate := problem.Certify(problem.Instance(exact, rand.New(rand.NewPCG(c.Seed, 1))), exact)
+		out.Exact, out.Certificate = &exact, &certificate
+		return exact.Objective, nil, nil
+	case !problem.CE:
+		known, err := problem.Known()
+		if err != nil {
+			return 0, nil, err
+		}
+		out.Known = &known
+		return known.Objective, problem.Place(known), nil
+	}
+	if symmetric, err := problem.Symmetric(); err == nil { // none with a ReLU or narrow layers: the search is all there is
+		out.Symmetric = &symmetric
+		return symmetric.Objective, nil, nil
+	}
+	return problem.AtZero(), nil, nil
 }
 
 // startsEnded reports how far a search is, now and then.
@@ -76,14 +117,58 @@ var deepInWords = map[string]string{
 }
 
 func printDeep(a *app, s *solvedDeep) {
-	e, c := s.Exact, s.Certificate
-	a.printf("%d linear layers, squared error, K = %d, n = %d, widths %v\n", len(s.Widths), s.K, s.N, s.Widths)
-	a.printf("minimise   1/(2N)·|W_L·…·W_1·H − Y|² + Σ λ_l/2·|W_l|² + λ_H/2·|H|²\n\n")
-	a.printf("exact      f* = %.10g  (%s; proved)\n           %s\n", e.Objective, e.Regime, deepInWords[e.Regime])
-	a.printf("           q            %.8g  (zero is optimal from %.8g on)\n", e.Q, e.Threshold)
-	a.printf("           rank         %d\n           logit t      %.8g\n", e.Rank, e.T)
-	a.printf("instance   f − f* = %.2g, gradient %.2g, layers balanced to %.2g\n", c.Gap, c.Gradient, c.Balance)
-	if f := s.Found; f != nil {
-		a.printf("found      f = %.12g  (f − f* = %.2g); %d of %d starts reach the optimum, %d end at zero\n", f.Best, f.Best-e.Objective, f.Reached, f.Starts, f.Zero)
+	kind, loss := "linear", "squared error"
+	error := "1/(2N)·|W_L·…·W_1·H − Y|²"
+	if s.ReLU {
+		kind, error = "ReLU", "1/(2N)·|W_L·relu(…·relu(W_1·H)) − Y|²"
+	}
+	if s.Loss == "ce" {
+		loss, error = "cross entropy", "1/N·Σ CE(logits, y)"
+	}
+	a.printf("%d %s layers, %s, K = %d, n = %d, widths %v\n", len(s.Widths), kind, loss, s.K, s.N, s.Widths)
+	a.printf("minimise   %s + Σ λ_l/2·|W_l|² + λ_H/2·|H|²\n\n", error)
+	if e, c := s.Exact, s.Certificate; e != nil {
+		a.printf("exact      f* = %.10g  (%s; proved)\n           %s\n", e.Objective, e.Regime, deepInWords[e.Regime])
+		a.printf("           q            %.8g  (zero is optimal from %.8g on)\n", e.Q, e.Threshold)
+		a.printf("           rank         %d\n           logit t      %.8g\n", e.Rank, e.T)
+		a.printf("instance   f − f* = %.2g, gradient %.2g, layers balanced to %.2g\n", c.Gap, c.Gradient, c.Balance)
+	}
+	printKnownDeep(a, s)
+	if f := s.Found; f != nil && f.Starts > 0 {
+		a.printf("searched   f = %.10g at best in %d random starts; %d end there or where the value above is, %d at zero\n", f.Best, f.Starts, f.Reached, f.Zero)
+	}
+	if lower, words := s.verdict(); words != "" {
+		a.printf("verdict    %s\n", words)
+		if lower {
+			a.printf("           ranks of W_L, …, W_1, H there: %v\n", s.Found.Ranks)
+		}
+	}
+}
+
+// verdict compares the lowest point known with neural collapse, where theory leaves that open.
+func (s *solvedDeep) verdict() (lower bool, words string) {
+	collapse, least := 0.0, s.Found
+	switch {
+	case s.Known != nil:
+		collapse = s.Known.Collapse
+	case s.Symmetric != nil:
+		collapse = s.Symmetric.Objective
+	default:
+		return false, ""
+	}
+	if least.Least < collapse*(1-1e-9) {
+		return true, fmt.Sprintf("neural collapse is not optimal: a point %.3g %% lower is known", 100*(1-least.Least/collapse))
+	}
+	return false, "nothing below neural collapse is known; that is not a proof"
+}
+
+// printKnownDeep prints what is known where nothing is proved.
+func printKnownDeep(a *app, s *solvedDeep) {
+	if k := s.Known; k != nil {
+		a.printf("neural collapse  f = %.10g\nbest known       f = %.10g  (%s; features of rank %d)\n", k.Collapse, k.Objective, k.Name, k.Rank)
+		a.printf("                 a descent from it ends at %.10g\n", s.Found.Descent)
+	}
+	if y := s.Symmetric; y != nil {
+		a.printf("symmetric  f = %.10g  (logits of neural collapse, margin %.6g; not proved optimal)\n", y.Objective, y.Margin)
 	}
 }

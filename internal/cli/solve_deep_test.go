@@ -7,7 +7,7 @@ import (
 
 func TestSolveDeep(t *testing.T) {
 	out, _ := called(t, exitOK, "solve", "deep", "--k", "3", "--n", "1", "--widths", "5,4", "--penalties", "0.01,0.02,0.03", "--starts", "3")
-	for _, want := range []string{"2 linear layers", "(collapse; proved)", "zero is optimal from 0.39685026 on", "rank         3", "3 starts reach"} {
+	for _, want := range []string{"2 linear layers", "(collapse; proved)", "zero is optimal from 0.39685026 on", "rank         3", "3 random starts; 3 end there"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)
 		}
@@ -27,5 +27,26 @@ func TestSolveDeep(t *testing.T) {
 		if _, errs := called(t, exitUsage, append([]string{"solve", "deep"}, args...)...); !strings.Contains(errs, want) {
 			t.Errorf("%q: %s", args, errs)
 		}
+	}
+}
+
+func TestSolveDeepWithReLU(t *testing.T) {
+	out, _ := called(t, exitOK, "solve", "deep", "--relu", "--k", "10", "--widths", "12,12,12,12", "--penalties", "0.01", "--n", "1")
+	for _, want := range []string{"4 ReLU layers", "edges of 5 points", "neural collapse is not optimal: a point 11.7 % lower", "ranks of W_L, …, W_1, H there: [10 5 5 5 5]"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+	if out, _ := called(t, exitOK, "solve", "deep", "--relu"); !strings.Contains(out, "nothing below neural collapse is known") {
+		t.Errorf("four classes:\n%s", out)
+	}
+	if out, _ := called(t, exitOK, "solve", "deep", "--loss", "ce"); !strings.Contains(out, "symmetric  f = 0.19827") || !strings.Contains(out, "not optimal: a point 8.6") {
+		t.Errorf("cross entropy:\n%s", out)
+	}
+	if out, _ := called(t, exitOK, "solve", "deep", "--loss", "ce", "--relu", "--starts", "2"); !strings.Contains(out, "in 2 random starts") || strings.Contains(out, "verdict") {
+		t.Errorf("cross entropy with ReLU:\n%s", out)
+	}
+	if _, errs := called(t, exitUsage, "solve", "deep", "--relu", "--k", "1001", "--widths", "9,9"); !strings.Contains(errs, "at most 1000") {
+		t.Error(errs)
 	}
 }
