@@ -95,13 +95,12 @@ func edges(r int) block {
 			column++
 		}
 	}
-	name := fmt.Sprintf("edges of %d points", r)
-	return newBlock(name, name, t, t)
+	return newBlock(fmt.Sprintf("edges of %d points", r), fmt.Sprintf("times the edges of %d points", r), t, t)
 }
 
 // Sizes of the blocks that are tried.
 const (
-	mostSides  = 24
+	mostSides  = 12
 	mostPoints = 8
 )
 

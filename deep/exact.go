@@ -58,6 +58,9 @@ func (c Config) q() float64 {
 	return float64(c.K) * math.Exp(sum/float64(len(c.Lambdas)))
 }
 
+// Threshold is the q from which zero is optimal in linear models of L layers.
+func Threshold(L int) float64 { return threshold(float64(L + 1)) }
+
 // threshold is the q at which a singular value costs as much as none: at t = (M−2)/(M−1).
 func threshold(M float64) float64 {
 	return stationary(M, (M-2)/(M-1))

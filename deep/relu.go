@@ -139,11 +139,14 @@ func nameOf(chosen []placed, K int) string {
 	}
 	var parts []string
 	for _, b := range order {
-		name := b.many
-		if count[b.name] == 1 {
-			name = b.name
+		switch n := count[b.name]; {
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", n, b.many))
+		case b.t == nil:
+			parts = append(parts, "1 "+b.name)
+		default:
+			parts = append(parts, b.name)
 		}
-		parts = append(parts, fmt.Sprintf("%d %s", count[b.name], name))
 	}
 	if zeros > 0 {
 		parts = append(parts, fmt.Sprintf("%d at zero", zeros))

@@ -55,14 +55,14 @@ func TestTwoLayersAreThoseOfUFM(t *testing.T) {
 		K    int
 		q    float64
 		name string
-	}{{6, .38, "1 turned hexagon"}, {6, .396, "1 turned hexagon"}, {5, .38, "1 turned pentagon"}, {12, .39, "2 turned hexagons"}, {4, .3, "4 orthogonal columns"}, {6, .3, "6 orthogonal columns"}} {
+	}{{6, .38, "turned hexagon"}, {6, .396, "turned hexagon"}, {5, .38, "turned pentagon"}, {12, .39, "2 turned hexagons"}, {4, .3, "4 orthogonal columns"}, {6, .3, "6 orthogonal columns"}} {
 		k := known(t, rectified(2, row.K, row.K+2, row.q))
 		l := row.q / float64(row.K)
 		want, err := ufm.Config{Model: ufm.ReLU3, K: row.K, N: 1, D: row.K + 2, L2: l, L1: l, LH1: l}.Exact()
 		if err != nil || !(math.Abs(k.Objective-float64(want.Objective)) < 1e-9) || k.Name != row.name {
 			t.Errorf("K = %d, q = %g: %s with %.12g, ufm has %s with %.12g", row.K, row.q, k.Name, k.Objective, want.Regime, float64(want.Objective))
 		}
-		if want := map[string]int{"1 turned hexagon": 2, "2 turned hexagons": 4}[row.name]; want > 0 && k.Rank != want {
+		if want := map[string]int{"turned hexagon": 2, "2 turned hexagons": 4}[row.name]; want > 0 && k.Rank != want {
 			t.Errorf("%s: rank %d, wanted %d", k.Name, k.Rank, want)
 		}
 	}
@@ -77,7 +77,7 @@ func TestLowRankBeatsCollapse(t *testing.T) {
 	}{{4, 10, 5, .1, .1}, {4, 15, 6, .1, .15}, {5, 15, 6, .05, .2}} {
 		c := rectified(row.L, row.K, row.K+2, row.q)
 		k := known(t, c)
-		if !k.Lower || !strings.HasPrefix(k.Name, "1 edges of ") || k.Rank != row.rank || !(k.Objective < k.Collapse*(1-row.share)) {
+		if !k.Lower || !strings.HasPrefix(k.Name, "edges of ") || k.Rank != row.rank || !(k.Objective < k.Collapse*(1-row.share)) {
 			t.Errorf("L = %d, K = %d: %+v", row.L, row.K, k)
 		}
 		found, err := c.Search(t.Context(), k.Objective, c.Place(k), 0, 1, nil)

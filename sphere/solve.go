@@ -44,6 +44,24 @@ func (c Config) Solve(ctx context.Context, starts int, seed uint64, each func(en
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	return c.search(ctx, Known(c.K, c.D), starts, seed, each)
+}
+
+// Random is Solve without a start from a known code.
+func (c Config) Random(ctx context.Context, starts int, seed uint64) (*Solution, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	return c.search(ctx, nil, starts, seed, nil)
+}
+
+// LogF is τ·log f where both classifiers and features are the rows of a code.
+func (c Config) LogF(code *mat.Dense) float64 {
+	return newProblem(c).eval(append(flat(code), flat(code)...), nil)
+}
+
+// search descends from a code, unless that is nil, and from random starts.
+func (c Config) search(ctx context.Context, code *Code, starts int, seed uint64, each func(ended int, f float64)) (*Solution, error) {
 	p, best := newProblem(c), &Solution{LogF: math.Inf(1)}
 	var ends []float64
 	try := func(from string, x []float64) error {
@@ -61,7 +79,6 @@ func (c Config) Solve(ctx context.Context, starts int, seed uint64, each func(en
 		}
 		return nil
 	}
-	code := Known(c.K, c.D)
 	if code != nil {
 		if err := try(code.Name, append(flat(code.Vectors), flat(code.Vectors)...)); err != nil {
 			return nil, err
@@ -75,7 +92,7 @@ func (c Config) Solve(ctx context.Context, starts int, seed uint64, each func(en
 	if len(ends) == 0 {
 		return nil, fmt.Errorf("sphere: no code of %d vectors in %d dimensions is known, wanted at least 1 random start", c.K, c.D)
 	}
-	c.finish(p, best, ends, code)
+	c.finish(p, best, ends)
 	return best, nil
 }
 
@@ -89,7 +106,7 @@ func (c Config) start(rng *rand.Rand) []float64 {
 }
 
 // finish describes the best point.
-func (c Config) finish(p *problem, best *Solution, ends []float64, code *Code) {
+func (c Config) finish(p *problem, best *Solution, ends []float64) {
 	grad := make([]float64, 2*c.K*c.D)
 	best.LogF = p.eval(append(flat(best.W), flat(best.H)...), grad)
 	best.Objective = math.Exp(best.LogF / c.Temperature)
@@ -103,7 +120,7 @@ func (c Config) finish(p *problem, best *Solution, ends []float64, code *Code) {
 		}
 	}
 	best.Shape = shapeOf(best.W, best.H)
-	if code != nil {
+	if code := Known(c.K, c.D); code != nil {
 		best.Shape.Known, best.Shape.KnownMargin = code.Name, code.Margin
 	}
 }

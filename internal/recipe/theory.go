@@ -11,6 +11,9 @@ type Theory struct {
 	Curve     Curve      `toml:"curve"`
 	Clusters  []Clusters `toml:"nc1"`
 	ReLU      ReLU       `toml:"relu"`
+	Imbalance Imbalance  `toml:"imbalance"`
+	Sphere    Sphere     `toml:"sphere"`
+	Depth     Depth      `toml:"depth"`
 }
 
 // Model is ufm.Config, with the names of the flags.
@@ -96,4 +99,37 @@ type ReLU struct {
 	SafeQ       []float64  `toml:"safe_q"`
 	Starts      int        `toml:"starts"`
 	QuickStarts int        `toml:"quick_starts"`
+}
+
+// Imbalance is the range of ratios that a recipe of kind imbalance scans.
+type Imbalance struct {
+	Loss      string    `toml:"loss"` // "ce", "ls" or "mse"
+	Smoothing float64   `toml:"smoothing"`
+	K         int       `toml:"k"`
+	N         int       `toml:"n"`        // samples of a large class
+	Minority  int       `toml:"minority"` // small classes
+	LW        float64   `toml:"lw"`
+	LH        float64   `toml:"lh"`
+	Ratio     float64   `toml:"ratio_max"`
+	Steps     int       `toml:"steps"`
+	Limits    []float64 `toml:"limits"` // λ_W = λ_H that tend to 0, at the geometric mean of the ratios
+}
+
+// Sphere is the range of widths that a recipe of kind sphere scans.
+type Sphere struct {
+	K            int       `toml:"k"`
+	Temperature  float64   `toml:"temperature"`
+	Starts       int       `toml:"starts"`
+	Codes        [][2]int  `toml:"codes"`        // K and d of known codes to be found
+	Temperatures []float64 `toml:"temperatures"` // falling, for K classes in the first code's width
+}
+
+// Depth is the range of depths and penalties that a recipe of kind depth scans.
+type Depth struct {
+	K      []int      `toml:"k"`
+	Layers []int      `toml:"layers"`
+	Q      [2]float64 `toml:"q"` // of K·(nΠλ)^{1/(L+1)}, as shares of the threshold of zero
+	Steps  int        `toml:"steps"`
+	Starts int        `toml:"starts"`
+	Safe   []int      `toml:"safe"` // numbers of classes for which random starts search for a lower point
 }

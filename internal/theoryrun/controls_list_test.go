@@ -109,4 +109,5 @@ func init() {
 	maps.Copy(controls, solvedControls)
 	maps.Copy(controls, biasControls)
 	maps.Copy(controls, reluControls)
+	maps.Copy(controls, beyondControls)
 }

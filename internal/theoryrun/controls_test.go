@@ -59,6 +59,9 @@ func shortened(t *testing.T, id string) *recipe.Recipe {
 	if r.Kind == "descent" {
 		r.Descent.Iterations, r.Descent.Quick, r.Descent.Seeds = 40, 0, 1
 	}
+	if r.Kind == "depth" {
+		r.Depth.K, r.Depth.Layers, r.Depth.Steps, r.Depth.Starts = []int{2, 3, 6, 10}, []int{2, 4}, 3, 12
+	}
 	r.ReLU.KMax, r.ReLU.Steps, r.ReLU.Starts, r.ReLU.QuickStarts = min(r.ReLU.KMax, 5), min(r.ReLU.Steps, 8), 12, 0
 	return r
 }

@@ -42,6 +42,9 @@ var runners = map[string]func(context.Context, *recipe.Recipe, Options) (results
 	"saddles":     runSaddles,
 	"outputs":     runOutputs,
 	"relu":        runReLU,
+	"imbalance":   runImbalance,
+	"sphere":      runSphere,
+	"depth":       runDepth,
 }
 
 // Result is the content of a recipe's page.

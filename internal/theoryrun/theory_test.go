@@ -24,7 +24,7 @@ func TestKindsHaveRunners(t *testing.T) {
 
 // Quick recipes run in a test; their claims hold
 func TestRecipesHold(t *testing.T) {
-	for _, id := range []string{"md-fig10", "md-thm3.2", "md-thm4.3", "tb-appD", "tb-fig1", "tb-fig3", "tb-thm5.1", "zhou-fig1", "zhou-fig2", "zhou-fig8", "zhou-thm3.1", "zhou-thm3.2", "zhou-thm3.3", "zhou-lemB.3", "zhou-propC.1", "zhu-thmE.1", "zhu-fig11", "zhu-thmD.1"} {
+	for _, id := range []string{"md-fig10", "md-thm3.2", "md-thm4.3", "tb-appD", "tb-fig1", "tb-fig3", "tb-thm5.1", "zhou-fig1", "zhou-fig2", "zhou-fig8", "zhou-thm3.1", "zhou-thm3.2", "zhou-thm3.3", "zhou-lemB.3", "zhou-propC.1", "zhu-thmE.1", "zhu-fig11", "zhu-thmD.1", "imb-minority", "imb-smoothing", "imb-squares", "gen-codes"} {
 		r, err := recipe.Load(id)
 		if err != nil {
 			t.Fatal(err)
