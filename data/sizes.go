@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"collapse/internal/classcounts"
 )
 
 // Sizes are the shape and the sample counts of a set, without its samples.
@@ -67,6 +69,12 @@ func (s Sizes) some(total int, name string, split Split) (Sizes, error) {
 		}
 	}
 	return Sizes{s.Shape, wanted}, nil
+}
+
+// Imbalanced returns the sizes of what Set.Imbalanced leaves.
+func (s Sizes) Imbalanced(p classcounts.Profile, name string, split Split) (Sizes, error) {
+	counts, err := profiled(p, s.Counts, name, split)
+	return Sizes{s.Shape, counts}, err
 }
 
 // HoldOut returns the sizes of the two sides that Set.HoldOut makes.

@@ -3,6 +3,8 @@ package data
 import (
 	"fmt"
 	"slices"
+
+	"collapse/internal/classcounts"
 )
 
 // FirstClasses returns the samples whose true label is below k, in their order, as the papers'
@@ -47,6 +49,33 @@ func (s *Set) FirstPerClass(n int) (*Set, error) {
 	return sub.seal(), nil
 }
 
+// Imbalanced returns the samples that a profile leaves of classes that all have as many: a class of more samples than that keeps its first
+// ones in the order in which PerClass draws them, so that a steeper profile keeps some of those of a flatter one. It returns an error if
+// classes differ in size, or the profile does not suit them. It panics on a set with label noise.
+func (s *Set) Imbalanced(p classcounts.Profile, seed uint64) (*Set, error) {
+	counts, err := profiled(p, s.Counts(), s.Name, s.Split)
+	if err != nil {
+		return nil, err
+	}
+	sub, err := s.counted(counts, seed)
+	if err != nil {
+		return nil, err
+	}
+	return sub.seal(), nil
+}
+
+// profiled are the samples that a profile leaves of classes of equal size.
+func profiled(p classcounts.Profile, counts []int, name string, split Split) ([]int, error) {
+	if least, most := slices.Min(counts), slices.Max(counts); least != most {
+		return nil, fmt.Errorf("data: %s %s: classes have %d to %d samples, and an imbalance profile starts from classes of one size; set data.samples_per_class to at most %d", name, split, least, most, least)
+	}
+	out, err := p.Of(len(counts), counts[0])
+	if err != nil {
+		return nil, fmt.Errorf("data: %s %s: imbalance: %w", name, split, err)
+	}
+	return out, nil
+}
+
 func (s *Set) inAll(total int, seed uint64) (*Set, error) {
 	if total < s.Classes {
 		return nil, fmt.Errorf("data: %s %s: %d samples asked in all; at least one for each of %d classes is needed", s.Name, s.Split, total, s.Classes)
@@ -81,13 +110,15 @@ func (s *Set) perClass(n int, seed uint64) (*Set, error) {
 
 // some keeps total samples, as many of each class; the first classes have one more if that does not come out even.
 func (s *Set) some(total int, seed uint64) (*Set, error) {
+	return s.counted(balanced(total, s.Classes), seed)
+}
+
+// counted keeps so many samples of each class.
+func (s *Set) counted(counts []int, seed uint64) (*Set, error) {
 	var keep []int
 	var rng stream
 	for k, m := range s.members() {
-		n := total / s.Classes
-		if k < total%s.Classes {
-			n++
-		}
+		n := counts[k]
 		if len(m) < n {
 			return nil, fmt.Errorf("data: %s %s: class %d has %d samples, %d per class were requested; lower the number of samples", s.Name, s.Split, k, len(m), n)
 		}

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"collapse/internal/classcounts"
 )
 
 // Loss names the loss of a sample.
@@ -25,9 +27,8 @@ const (
 
 // Bounds of a problem. The solver works with a square matrix of different counts, so that many classes cost little.
 const (
-	MaxClasses = 1_000_000
+	MaxClasses = classcounts.MaxClasses
 	MaxGroups  = 500 // different counts
-	maxCount   = 1 << 40
 )
 
 // Config is a problem.
@@ -89,8 +90,8 @@ func (c Config) Validate() error {
 		}
 	}
 	for k, n := range c.Counts {
-		if n < 1 || n > maxCount {
-			return fmt.Errorf("imbalance: class %d has %d samples, wanted 1 to %d", k, n, maxCount)
+		if n < 1 || n > classcounts.MaxCount {
+			return fmt.Errorf("imbalance: class %d has %d samples, wanted 1 to %d", k, n, classcounts.MaxCount)
 		}
 	}
 	if n := len(c.Groups()); n > MaxGroups {
@@ -101,34 +102,10 @@ func (c Config) Validate() error {
 
 // Step has K classes, the last minority of which have n/ratio samples, rounded, and at least 1.
 func Step(K, n, minority int, ratio float64) ([]int, error) {
-	if minority < 0 || minority > K {
-		return nil, fmt.Errorf("imbalance: %d of %d classes in the minority, wanted 0 to %d", minority, K, K)
-	}
-	return profile(K, n, ratio, func(k int) float64 {
-		if k >= K-minority {
-			return 1
-		}
-		return 0
-	})
+	return classcounts.Profile{Kind: classcounts.Step, Ratio: ratio, Minority: minority}.Of(K, n)
 }
 
 // LongTailed has K classes with n·ratio^(−k/(K−1)) samples, k = 0, …, K−1, rounded, and at least 1.
 func LongTailed(K, n int, ratio float64) ([]int, error) {
-	return profile(K, n, ratio, func(k int) float64 { return float64(k) / float64(max(K-1, 1)) })
-}
-
-func profile(K, n int, ratio float64, exponent func(k int) float64) ([]int, error) {
-	switch {
-	case K < 2 || K > MaxClasses:
-		return nil, fmt.Errorf("imbalance: K is %d, wanted 2 to %d", K, MaxClasses)
-	case n < 1 || n > maxCount:
-		return nil, fmt.Errorf("imbalance: n is %d, wanted 1 to %d", n, maxCount)
-	case !(ratio >= 1) || math.IsInf(ratio, 0):
-		return nil, fmt.Errorf("imbalance: the ratio is %g, wanted 1 or more: samples of the largest class to those of the smallest", ratio)
-	}
-	out := make([]int, K)
-	for k := range out {
-		out[k] = max(1, int(math.Round(float64(n)*math.Pow(ratio, -exponent(k)))))
-	}
-	return out, nil
+	return classcounts.Profile{Kind: classcounts.LongTail, Ratio: ratio}.Of(K, n)
 }

@@ -35,12 +35,12 @@ begin=$(date +%s%N)
 took=$((($(date +%s%N) - begin) / 1000000))
 echo "unbroken: $took ms"
 
-# Delays are drawn up to a sixteenth of the run, so that twenty of them end before it does.
+# Delays are drawn up to 5/4 of the run over the number of kills, so that all of them end before it does.
 done_kills=0
 for ((try = 1; done_kills < kills && try <= 2 * kills; try++)); do
     "$collapse" --lab "$work/killed" train "$work/run.toml" > /dev/null 2> "$work/log" &
     pid=$!
-    delay=$(((RANDOM * 32768 + RANDOM) % (took / 16 + 1)))
+    delay=$(((RANDOM * 32768 + RANDOM) % (5 * took / (4 * kills) + 1)))
     sleep "$(printf '%d.%03d' $((delay / 1000)) $((delay % 1000)))"
     if kill -9 "$pid" 2> /dev/null; then
         done_kills=$((done_kills + 1))

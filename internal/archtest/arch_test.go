@@ -38,6 +38,7 @@ var only = map[string][]string{
 	"collapse/internal/outfile":     {},
 	"collapse/internal/process":     {},
 	"collapse/internal/safetext":    {},
+	"collapse/internal/classcounts": {},
 	"collapse/internal/sampling":    {},
 	"collapse/internal/search":      {},
 	"collapse/internal/spectrum":    {},

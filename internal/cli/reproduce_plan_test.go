@@ -65,7 +65,7 @@ func TestDryRunOfAllRecipes(t *testing.T) {
 		t.Errorf("%d recipes, %d runs, sum %+v", len(got.Recipes), runs, got.Sum)
 	}
 	out, _ = called(t, 0, "--lab", lab, "reproduce", "--all", "--dry-run", "--seeds", "1", "--preset", "code")
-	for _, want := range []string{"\nmd-tab1 ", "\nall ", "there is no preset \"code\"", "27 recipes of the theory: seconds each"} {
+	for _, want := range []string{"\nmd-tab1 ", "\nall ", "there is no preset \"code\"", "32 recipes of the theory: seconds each"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}

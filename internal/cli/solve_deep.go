@@ -14,7 +14,7 @@ type solveDeepCmd struct {
 	Widths    []int     `default:"20,20,20" help:"Widths of the layers from the last to the features: d_{L−1}, …, d_0; as many as the model has weight matrices." placeholder:"D"`
 	Penalties []float64 `default:"0.005" help:"λ of W_L, …, W_1 and of H, or one for all." placeholder:"L"`
 	ReLU      bool      `name:"relu" help:"A ReLU after each layer but the last: neural collapse against points of low rank."`
-	Loss      string    `enum:"mse,ce" default:"mse" help:"mse or ce." placeholder:"KIND"`
+	Loss      string    `enum:"mse,ce" default:"mse" help:"Loss: mse or ce." placeholder:"KIND"`
 	Starts    int       `default:"0" help:"Random starts of a numerical search; default: 10 with ce, else none." placeholder:"N"`
 	Seed      uint64    `default:"0" help:"Seed: of the starts, and of the optimum's rotations." placeholder:"S"`
 }

@@ -22,14 +22,14 @@ type solveImbalancedCmd struct {
 	Profile   string  `enum:"step,long-tail" default:"step" help:"step: two sizes of classes; long-tail: sizes that fall exponentially." placeholder:"KIND" group:"Samples:"`
 	Minority  *int    `help:"Classes of the smaller size, with a step; default: half of them." placeholder:"N" group:"Samples:"`
 	Counts    []int   `help:"Samples of every class, instead of a profile: 100,100,10." placeholder:"N" group:"Samples:"`
-	Loss      string  `enum:"ce,ls,mse" default:"ce" help:"ce, ls (label smoothing) or mse." placeholder:"KIND" group:"The problem:"`
+	Loss      string  `enum:"ce,ls,mse" default:"ce" help:"Loss: ce, ls (label smoothing) or mse." placeholder:"KIND" group:"The problem:"`
 	Smoothing float64 `default:"0.1" help:"Label smoothing: α in [0,1), with ls." placeholder:"A" group:"The problem:"`
 	D         *int    `name:"d" help:"Width of the features; default: K." placeholder:"D" group:"The problem:"`
 	LW        float64 `name:"lw" default:"0.0005" help:"λ_W: penalty of the classifier W." placeholder:"L" group:"The problem:"`
 	LH        float64 `name:"lh" default:"0.0005" help:"λ_H: penalty of the features H." placeholder:"L" group:"The problem:"`
 	Starts    int     `default:"0" help:"Random starts of a numerical search, which must not end lower; 0: none." placeholder:"N" group:"Numerically:"`
-	Seed      uint64  `default:"0" help:"Seed of the starts." placeholder:"S" group:"Numerically:"`
-	Out       string  `help:"Draw lengths, angles and margins against the ratio: a folder for the page." type:"path" placeholder:"DIR" group:"Pictures:"`
+	Seed      uint64  `default:"0" help:"Seed: of the starts." placeholder:"S" group:"Numerically:"`
+	Out       string  `help:"Where to write: a folder for a page that draws lengths, angles and margins against the ratio." type:"path" placeholder:"DIR" group:"Pictures:"`
 }
 
 func (c *solveImbalancedCmd) effects() []effect {

@@ -15,9 +15,9 @@ type solveSphereCmd struct {
 	K           int     `name:"k" default:"10" help:"Classes; default: 10." placeholder:"K"`
 	D           int     `name:"d" default:"3" help:"Width of the features, at most K; default: 3." placeholder:"D"`
 	Temperature float64 `default:"0.1" help:"Temperature τ; default: 0.1." placeholder:"T"`
-	Starts      int     `default:"10" help:"Random starts, besides that from a known code; default: 10." placeholder:"N"`
-	Seed        uint64  `default:"0" help:"Seed of the starts." placeholder:"S"`
-	Out         string  `help:"Draw margins and objective against the width: a folder for the page." type:"path" placeholder:"DIR"`
+	Starts      int     `default:"10" help:"Random starts of a numerical search, besides that from a known code; default: 10." placeholder:"N"`
+	Seed        uint64  `default:"0" help:"Seed: of the starts." placeholder:"S"`
+	Out         string  `help:"Where to write: a folder for a page that draws margins and objective against the width." type:"path" placeholder:"DIR"`
 }
 
 // solvedSphere is the JSON of collapse solve sphere.

@@ -7,6 +7,7 @@ package train
 
 import (
 	"collapse/data"
+	"collapse/internal/classcounts"
 	"collapse/nn"
 	"collapse/optim"
 )
@@ -30,6 +31,9 @@ type DataConfig struct {
 	TestSamplesPerClass int     // 0 = all the files hold (glyphs: data.DefaultTestPerClass)
 	Samples             int     // of files, in total, equally many per class; 0 = see SamplesPerClass
 	TestSamples         int     // the same for test samples
+	Imbalance           string  // none, step, long-tail: how training samples fall over classes; see classcounts
+	ImbalanceRatio      float64 // samples of the largest class to those of the smallest
+	Minority            int     // step: how many classes have fewer, the last ones; 0 = half of them
 	Validation          float64 // share of the training samples, with clean labels, held out for choosing settings; 0 = none
 	FirstSamples        bool    // a subset per class is the first samples of the file, rather than drawn by Seed
 	Subset              string  // of training samples: fixed (see Seed and FirstSamples), or seed: drawn anew by run.seed
@@ -132,7 +136,7 @@ type RunConfig struct {
 func Default() Config {
 	return Config{
 		Data: DataConfig{Name: "mnist", Classes: 2, NoiseKind: data.NoiseUniform, NoiseGenerator: data.GeneratorCollapse,
-			Subset: fixedSubset, Pipeline: data.PipelineMD, Augment: data.AugmentNone, Seed: 1},
+			Imbalance: classcounts.Balanced, ImbalanceRatio: 10, Subset: fixedSubset, Pipeline: data.PipelineMD, Augment: data.AugmentNone, Seed: 1},
 		Net: NetConfig{Kind: nn.KindMLP, Preset: "paper", Stem: nn.StemDefault, StemWidth: 64, Activation: "relu", BatchNorm: true,
 			Classifier: nn.ClassifierLearned, ETF: nn.ETFIdentity, Bias: true},
 		Loss: nn.DefaultLoss(),
@@ -184,6 +188,9 @@ func (c Config) derived() Config {
 	}
 	if c.Data.Name == glyphs && c.Data.Size == 0 {
 		c.Data.Size = 28
+	}
+	if c.Data.Imbalance == classcounts.Step && c.Data.Minority == 0 {
+		c.Data.Minority = c.Data.Classes / 2
 	}
 	if c.Data.NoiseSeed == 0 {
 		c.Data.NoiseSeed = c.Run.Seed

@@ -132,7 +132,7 @@ func drawConfig(t *rapid.T) Config {
 		case *bool:
 			*p = rapid.Bool().Draw(t, f.key)
 		case *float64:
-			*p = rapid.Float64Range(0.001, 0.999).Draw(t, f.key)
+			*p = rapid.Float64Range(max(0.001, f.limits.lo), max(0.999, 2*f.limits.lo)).Draw(t, f.key)
 		}
 	}
 	c.Data.Size = rapid.SampledFrom([]int{0, 28, 32, 84}).Draw(t, "size")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"collapse/data"
+	"collapse/internal/classcounts"
 	"collapse/nn"
 	"collapse/optim"
 )
@@ -13,15 +14,17 @@ var (
 	forNoise = condition{text: "data.noise_kind = uniform or latent", holds: func(c *Config) bool {
 		return c.Data.NoiseKind != data.NoisePerClass && c.Data.NoiseKind != data.NoiseRandomLabels
 	}}
-	forNoiseRates = condition{text: "data.noise_kind = per_class", holds: func(c *Config) bool { return c.Data.NoiseKind == data.NoisePerClass }}
-	forETF        = condition{text: "net.classifier = etf", holds: func(c *Config) bool { return c.Net.Classifier == nn.ClassifierETF }}
-	forDecayAll   = condition{text: "optim.decay = all", holds: func(c *Config) bool { return c.Optim.Decay == string(optim.DecayAll) }}
-	forPeeled     = condition{text: "optim.decay = peeled", holds: func(c *Config) bool { return c.Optim.Decay != string(optim.DecayAll) }}
-	forStep       = forSchedule("step")
-	forGamma      = forSchedule("step", "multistep")
-	forMilestones = forSchedule("multistep")
-	forCosine     = forSchedule("cosine")
-	forSubset     = condition{text: "data.samples_per_class or data.samples above 0, on data from files, without data.first_samples", holds: func(c *Config) bool {
+	forNoiseRates    = condition{text: "data.noise_kind = per_class", holds: func(c *Config) bool { return c.Data.NoiseKind == data.NoisePerClass }}
+	forImbalance     = condition{text: "data.imbalance = step or long-tail", holds: func(c *Config) bool { return c.Data.imbalanced() }}
+	forStepOfClasses = condition{text: "data.imbalance = step", holds: func(c *Config) bool { return c.Data.Imbalance == classcounts.Step }}
+	forETF           = condition{text: "net.classifier = etf", holds: func(c *Config) bool { return c.Net.Classifier == nn.ClassifierETF }}
+	forDecayAll      = condition{text: "optim.decay = all", holds: func(c *Config) bool { return c.Optim.Decay == string(optim.DecayAll) }}
+	forPeeled        = condition{text: "optim.decay = peeled", holds: func(c *Config) bool { return c.Optim.Decay != string(optim.DecayAll) }}
+	forStep          = forSchedule("step")
+	forGamma         = forSchedule("step", "multistep")
+	forMilestones    = forSchedule("multistep")
+	forCosine        = forSchedule("cosine")
+	forSubset        = condition{text: "data.samples_per_class or data.samples above 0, on data from files, without data.first_samples", holds: func(c *Config) bool {
 		return c.Data.Name != glyphs && (c.Data.SamplesPerClass > 0 || c.Data.Samples > 0) && !c.Data.FirstSamples
 	}}
 	forTaps      = condition{text: "run.taps", holds: func(c *Config) bool { return c.Run.Taps != "" }}
@@ -64,6 +67,9 @@ func (c *Config) fields() []field {
 		{key: "data.test_samples", ptr: &d.TestSamples, doc: "test samples in total; 0 = see test_samples_per_class. Files only", limits: between(0, 1e9), outside: true},
 		{key: "data.first_samples", ptr: &d.FirstSamples, doc: "a subset is the first samples of each class in the file, like Zhu et al.'s sample_size, rather than drawn by data.seed", outside: true},
 		{key: "data.subset", ptr: &d.Subset, doc: "which training samples a subset keeps; fixed: the same for every run.seed; seed: drawn by run.seed, so that each seed sees other samples", choices: []string{fixedSubset, seedSubset}, only: forSubset},
+		{key: "data.imbalance", ptr: &d.Imbalance, doc: "training samples by class; step: the last classes have fewer; long-tail: numbers fall exponentially from the first class to the last", choices: classcounts.Kinds},
+		{key: "data.imbalance_ratio", ptr: &d.ImbalanceRatio, doc: "samples of the largest class to those of the smallest", limits: between(1, 1e6), only: forImbalance},
+		{key: "data.minority", ptr: &d.Minority, doc: "step: how many classes have fewer samples, the last ones; 0 = half of them", limits: between(0, 10000), only: forStepOfClasses},
 		{key: "data.validation", ptr: &d.Validation, doc: "share of each class's training samples held out before label noise and reported as split validation; drawn by data.seed", limits: halfOpen(0, 1)},
 		{key: "data.noise", ptr: &d.Noise, doc: "uniform: probability that a training label is redrawn over all K classes; latent: share moved to the latent class", limits: between(0, 1), only: forNoise},
 		{key: "data.noise_kind", ptr: &d.NoiseKind, doc: "what happens to training labels", choices: data.NoiseKinds},

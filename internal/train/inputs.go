@@ -21,6 +21,11 @@ func openInputs(c Plan, opts Options) (in inputs, err error) {
 	if in.test, err = open(c.source(data.Test), data.Test); err != nil {
 		return inputs{}, err
 	}
+	if c.Data.imbalanced() {
+		if in.train, err = in.train.Imbalanced(c.Data.profile(), c.source(data.Train).Seed); err != nil {
+			return inputs{}, err
+		}
+	}
 	if c.Data.Validation > 0 {
 		if in.train, in.held, err = in.train.HoldOut(c.Data.Validation, c.Data.Seed); err != nil {
 			return inputs{}, err

@@ -73,6 +73,11 @@ func (c Plan) official() (on sizes, err error) {
 	if err != nil {
 		return on, err
 	}
+	if c.Data.imbalanced() {
+		if train, err = train.Imbalanced(c.Data.profile(), c.Data.Name, data.Train); err != nil {
+			return on, err
+		}
+	}
 	if c.Data.Validation > 0 {
 		var held data.Sizes
 		train, held = train.HoldOut(c.Data.Validation)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"collapse/data"
+	"collapse/internal/classcounts"
 	"collapse/nn"
 	"collapse/optim"
 )
@@ -132,6 +133,16 @@ func (d DataConfig) noise(p *complaints) data.Noise {
 		p.about("data.noise_kind", "%s", strings.TrimPrefix(err.Error(), "data: "))
 	}
 	return n
+}
+
+// imbalanced reports whether classes are to have different numbers of training samples.
+func (d DataConfig) imbalanced() bool {
+	return d.Imbalance == classcounts.Step || d.Imbalance == classcounts.LongTail
+}
+
+// profile is how training samples fall over the classes.
+func (d DataConfig) profile() classcounts.Profile {
+	return classcounts.Profile{Kind: d.Imbalance, Ratio: d.ImbalanceRatio, Minority: d.Minority}
 }
 
 // source names the data of a split in the form that package data takes. run.seed draws a training set that is a separate subset for
