@@ -75,7 +75,7 @@ func putAngles(b *builder, p *pairs, deviation, coherence string) {
 // furtherWeight fills equal norms and equal angles of W, and its centred distance to a simplex ETF.
 func (g *geometry) furtherWeight(b *builder, s shape) {
 	angles := []string{KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence}
-	keys := append([]string{KeyNC2WCentred, KeyNC2WNormCV}, angles...)
+	keys := append([]string{KeyNC2WCentred, KeyNC2WNormCV, KeyNC2WMinorityCos}, angles...)
 	h := s.head
 	switch {
 	case h == nil:
@@ -98,6 +98,7 @@ func (g *geometry) furtherWeight(b *builder, s shape) {
 			b.miss(KeyNC2WCentred, "all rows of W are the same")
 		}
 	}
+	minorityCosine(b, s)
 	if zero := slices.IndexFunc(h.norms[:s.k], func(x float64) bool { return !(x > 0) }); zero >= 0 {
 		b.missAll(fmt.Sprintf("row %d of W is zero: it has no direction", zero), angles...)
 		return
@@ -124,4 +125,29 @@ func centredDuality(b *builder, s shape) {
 		return
 	}
 	b.put(KeyNC3Centred, unitDistance(s.head.w, s.centred[:s.k*s.d], wNorm, meanNorm, s.d))
+}
+
+// minorityCosine is the mean cosine between the rows of W of small classes, (‖Σû_k‖² − m)/(m(m−1)) for m unit rows û_k.
+func minorityCosine(b *builder, s shape) {
+	counts := s.counts
+	most, m, sum := slices.Max(counts), 0, make([]float64, s.d)
+	for k, n := range counts {
+		if 2*n > most {
+			continue
+		}
+		size := s.head.norms[k]
+		if !(size > 0) {
+			b.miss(KeyNC2WMinorityCos, fmt.Sprintf("row %d of W is zero: it has no direction", k))
+			return
+		}
+		for i, v := range s.head.w[k*s.d:][:s.d] {
+			sum[i] += v / size
+		}
+		m++
+	}
+	if m < 2 {
+		b.miss(KeyNC2WMinorityCos, "fewer than two classes have at most half as many samples as the largest")
+		return
+	}
+	b.put(KeyNC2WMinorityCos, max(-1, min(1, (dot(sum, sum)-float64(m))/float64(m*(m-1)))))
 }

@@ -28,6 +28,7 @@ type shape struct {
 	means, centred []float64 // (K×d)
 	centre         []float64 // (d)
 	k, d           int
+	counts         []int   // samples of each class
 	empty          int     // class without samples, −1: none
 	floor          float64 // ‖C‖² at or below which the class means coincide
 	rounding       rounding

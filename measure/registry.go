@@ -75,6 +75,7 @@ const (
 	KeyNC2WCosDeviation  = "nc2_w_cos_deviation"
 	KeyNC2WCosStd        = "nc2_w_cos_std"
 	KeyNC2WCoherence     = "nc2_w_coherence"
+	KeyNC2WMinorityCos   = "nc2_w_minority_cos"
 	KeyNC2CosStd         = "nc2_cos_std"
 	KeyNC2Coherence      = "nc2_coherence"
 	KeyNC3Centred        = "nc3_centred"
@@ -155,6 +156,9 @@ var definitions = []Definition{
 		Formula: "standard deviation over i<j of cos(w_i, w_j)", Sample: noWeighting, Class: noWeighting, Source: "Papyan, Han & Donoho 2020, Fig. 3", Pitfall: "0 for any equal angles, not only those of a simplex."},
 	{Key: KeyNC2WCoherence, Group: "NC2", Name: "coherence of the classifier",
 		Formula: "max over i<j of |cos(w_i, w_j)|", Sample: noWeighting, Class: noWeighting, Source: "Strohmer & Heath 2003; Welch 1974", Pitfall: "1/(K−1) for a simplex, 0 for orthogonal rows; at least √((K−d)/(d(K−1))) where d < K."},
+	{Key: KeyNC2WMinorityCos, Group: "NC2", Name: "cosine of small classes' classifiers",
+		Formula: "mean over i<j of cos(w_i, w_j), over classes with at most half as many samples as the largest", Sample: noWeighting, Class: noWeighting, Source: "after Fang et al. 2021 (minority collapse)",
+		Pitfall: "−1/(K−1) for a simplex, 1 where small classes share one classifier. Undefined where fewer than two classes are small."},
 	{Key: KeyNC2MeansETF, Group: "NC2", Name: "class means against a simplex ETF",
 		Formula: "‖U(H̄ᵀH̄) − E‖, H̄ the uncentred class means, U(A) = A/‖A‖", Sample: unweighted, Class: unweighted, Source: "TB (27)",
 		Pitfall: "uncentred: its limit is 0 only where the means sum to zero."},

@@ -263,7 +263,7 @@ func (s *samples[T]) keptMeans() []float64 {
 // shape is the input of geometry.
 func (s *samples[T]) shape(cut cutoff, h *head, p *pairs) shape {
 	r := s.rounding()
-	return shape{rounding: r, means: s.means, centred: s.centred, centre: s.centre, k: s.k, d: s.d, empty: s.empty, floor: max(cut.total, r.floor()), head: h, pairs: p}
+	return shape{rounding: r, means: s.means, centred: s.centred, centre: s.centre, k: s.k, d: s.d, counts: s.count, empty: s.empty, floor: max(cut.total, r.floor()), head: h, pairs: p}
 }
 
 // whiteWeights returns the weight of a sample of each class in NC1's sum.

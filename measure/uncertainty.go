@@ -102,6 +102,8 @@ func leastRounding(key string, v float64, k, d int) float64 {
 		return own + 2*few
 	case KeyNC5OOD, KeyMarginMean:
 		return own + few/2
+	case KeyNC2WMinorityCos: // an average of many
+		return own + few/4
 	case KeyNC2RankD: // the entries of a projection over √d
 		return own + few/4/math.Sqrt(float64(d))
 	case KeyGNC2Distance, KeyGNC2Log:

@@ -94,12 +94,15 @@ var readings = map[string]reading{
 	measure.KeyNC2WCosStd:    steps(distance, "all pairs of the classifier's rows have the same angle", "pairs of the classifier's rows have nearly the same angle", "angles of the classifier's rows vary", "angles of the classifier's rows vary widely"),
 	measure.KeyNC2Coherence:  coherence("class means around their centre"),
 	measure.KeyNC2WCoherence: coherence("rows of the classifier"),
-	measure.KeyNC2RankD:      etfDistance("the classifier's rows", "the best rank-d simplex"),
-	measure.KeyGNC2Distance:  steps(distance, "all pairs of class means are equally far apart", "pairs of class means are almost equally far apart", "distances of class means vary", "distances of class means vary widely"),
-	measure.KeyGNC2Log:       steps(distance, "all pairs of class means are equally far apart", "pairs of class means are almost equally far apart", "distances of class means vary", "distances of class means vary widely"),
-	measure.KeyNC3Gram:       etfDistance("products of classifier rows and class means", "a simplex ETF"),
-	measure.KeyNC3Direct:     steps(distance, "classifier rows and class means are the same up to scale", "classifier rows nearly are the class means up to scale", "classifier rows resemble the class means", "classifier rows differ from the class means"),
-	measure.KeyNC3Centred:    steps(distance, "classifier rows and centred class means are the same up to scale", "classifier rows nearly are the centred class means up to scale", "classifier rows resemble the centred class means", "classifier rows differ from the centred class means"),
+	measure.KeyNC2WMinorityCos: func(v float64, r *measure.Report) string {
+		return fmt.Sprintf("classifiers of small classes have cosine %s on average (%s: a simplex ETF; 1: one classifier for all of them)", format.Digits(v), format.Digits(-1/float64(r.K-1)))
+	},
+	measure.KeyNC2RankD:     etfDistance("the classifier's rows", "the best rank-d simplex"),
+	measure.KeyGNC2Distance: steps(distance, "all pairs of class means are equally far apart", "pairs of class means are almost equally far apart", "distances of class means vary", "distances of class means vary widely"),
+	measure.KeyGNC2Log:      steps(distance, "all pairs of class means are equally far apart", "pairs of class means are almost equally far apart", "distances of class means vary", "distances of class means vary widely"),
+	measure.KeyNC3Gram:      etfDistance("products of classifier rows and class means", "a simplex ETF"),
+	measure.KeyNC3Direct:    steps(distance, "classifier rows and class means are the same up to scale", "classifier rows nearly are the class means up to scale", "classifier rows resemble the class means", "classifier rows differ from the class means"),
+	measure.KeyNC3Centred:   steps(distance, "classifier rows and centred class means are the same up to scale", "classifier rows nearly are the centred class means up to scale", "classifier rows resemble the centred class means", "classifier rows differ from the centred class means"),
 	measure.KeyWMeanAlignment: func(v float64, _ *measure.Report) string {
 		return "the classifier reads the directions of the class means with cosine " + format.Digits(v) + " on average (1 = only these directions)"
 	},

@@ -91,6 +91,7 @@ var definitions = map[string]func(*Evaluation) Value{
 	"nc2_w_cos_deviation": ofWeightPairs(func(p *pairs) dd.DD { m, _ := moments(p.deviation); return m }),
 	"nc2_w_cos_std":       ofWeightPairs((*pairs).cosStd),
 	"nc2_w_coherence":     ofWeightPairs((*pairs).coherence),
+	"nc2_w_minority_cos":  ofClassifier((*Evaluation).minority),
 	"nc2_cos_std":         ofPairs((*pairs).cosStd),
 	"nc2_coherence":       ofPairs((*pairs).coherence),
 

@@ -2,6 +2,7 @@ package measuretest
 
 import (
 	"math"
+	"slices"
 
 	"collapse/measure/internal/dd"
 )
@@ -76,6 +77,26 @@ func ofWeightPairs(f func(*pairs) dd.DD) func(*Evaluation) Value {
 		}
 		return value(f(p))
 	})
+}
+
+// minority is the mean cosine between rows of W of classes with at most half the samples of the largest.
+func (e *Evaluation) minority() Value {
+	most := slices.Max(e.train.count)
+	var rows [][]dd.DD
+	for k, row := range e.w {
+		if 2*e.train.count[k] <= most {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) < 2 {
+		return undefined("fewer than two small classes")
+	}
+	p := newPairs(rows, 0, "a row of W is zero")
+	if p.reason != "" {
+		return undefined(p.reason)
+	}
+	mean, _ := moments(p.cos)
+	return value(mean)
 }
 
 // ofPairs is a definition from pairs.
