@@ -98,6 +98,7 @@ func TestEveryPageAndFigureOfADemo(t *testing.T) {
 		"measure":                         {"Drop files here"},
 		"theory":                          {"-0.333333", `data-figure="penalty"`, `data-figure="gram"`, "Assumption 4.2"},
 		"theory?model=mse&k=3&d=2&lw=0.9": {"regime"},
+		"theory?k=6&d=3&ratio=100":        {`data-figure="imbalance"`, "small classes are one point", "cross-polytope", `data-figure="depth"`},
 	} {
 		answer, body := get(t, http.DefaultClient, "GET", s.URL()+path, map[string]string{"Accept": "text/html"})
 		if answer.StatusCode != 200 {

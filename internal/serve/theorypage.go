@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"collapse/dilation"
+	"collapse/imbalance"
 	"collapse/internal/figure"
 	"collapse/internal/theoryfig"
 	"collapse/ufm"
@@ -29,7 +30,14 @@ type theoryPage struct {
 	Noise   []shownFigure
 	Noisy   string // why there is no solution
 	Verdict string
+	Beyond  []followed
 	Symbols []symbol
+}
+
+// followed is a figure of a model beyond the papers, with what it says at the setting.
+type followed struct {
+	Says   string
+	Figure shownFigure
 }
 
 type choice struct {
@@ -71,6 +79,7 @@ const (
 	forOptimum = "optimum"
 	forBoth    = "both"
 	forNoise   = "noise"
+	forBeyond  = "beyond"
 )
 
 // sliders are the parameters with their usual values.
@@ -84,6 +93,8 @@ func sliders() []slider {
 		{Name: "alpha", Label: "label smoothing α", Value: 0.1, Lo: 0.005, Hi: 0.9, Step: 0.005, For: forBoth},
 		{Name: "eta", Label: "noise η", Value: 0.05, Lo: 0.005, Hi: 0.5, Step: 0.005, For: forNoise},
 		{Name: "c_md", Label: "C_MD", Value: 0.5, Lo: 0.05, Hi: 10, Log: true, Step: 0.01, For: forNoise},
+		{Name: "ratio", Label: "imbalance R", Value: 10, Lo: 1, Hi: 1000, Log: true, Step: 0.01, For: forBeyond},
+		{Name: "tau", Label: "temperature τ", Value: 0.1, Lo: 0.01, Hi: 2, Log: true, Step: 0.01, For: forBeyond},
 	}
 }
 
@@ -110,7 +121,8 @@ var symbols = []symbol{
 	{"h₁, h₂, u₁", "means of the two classes, and the mean feature of noisy samples of class 1 that are labelled as class 2"},
 	{"r", "dilation: root mean square distance of clean samples from their class mean; r* is its optimum, rₘₐₓ its largest possible value"},
 	{"C_MD", "memorization per unit of dilation: u₁ may be no farther from h₂ than this allows"},
-	{"R, g", "risk of all samples, and loss of a noisy one"},
+	{"R, g", "risk of all samples, and loss of a noisy one; beyond the papers R is how many times fewer samples small classes have"},
+	{"L, τ", "number of layers of a deep model; temperature of unit features"},
 	{"v", "a clean sample's distance from its class mean; its law is the shape of the cloud"},
 }
 
@@ -171,6 +183,16 @@ func (a asked) params() (dilation.Params, error) {
 	return dilation.Params{LW: a.value("lw"), LH: a.value("lh"), Alpha: a.value("alpha"), CMD: a.value("c_md"), Eta: a.value("eta"), Law: law}, nil
 }
 
+// beyond are the parameters of the models beyond the papers.
+func (a asked) beyond() theoryfig.Beyond {
+	b := theoryfig.Beyond{Loss: imbalance.Loss(a.model), K: int(a.value("k")), N: int(a.value("n")), D: int(a.value("d")),
+		LW: a.value("lw"), LH: a.value("lh"), Ratio: a.value("ratio"), Temperature: a.value("tau")}
+	if c := a.config(); c.Model == ufm.LS || c.Model == ufm.LSNonneg {
+		b.Loss, b.Smoothing = imbalance.LS, c.Smoothing
+	}
+	return b
+}
+
 // solved is the theory's answer to a request.
 type solved struct {
 	exact    *theoryfig.Explored
@@ -179,6 +201,7 @@ type solved struct {
 	solution *dilation.Solution
 	noise    []figure.Picture
 	noisy    error
+	beyond   *theoryfig.Followed
 }
 
 // answers caches the last solutions: a page's figures are requested one by one.
@@ -243,7 +266,8 @@ func (s *Server) compute(r *http.Request, a asked) (*solved, error) {
 		}
 		out.noise = []figure.Picture{{Figure: predicted}, {Figure: theoryfig.RiskFigure(out.solution)}, {Figure: theoryfig.FeasibleFigure(out.solution)}}
 	}
-	return out, nil
+	out.beyond, err = a.beyond().Follow(r.Context())
+	return out, err
 }
 
 func (s *Server) theoryPage(w http.ResponseWriter, r *http.Request) error {
@@ -264,6 +288,9 @@ func (s *Server) theoryPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	query := a.query()
 	p.Optimum, p.Noise = drawAll(found.optimum, "/theory/figures", query), drawAll(found.noise, "/theory/figures", query)
+	for i, f := range found.beyond.Figures {
+		p.Beyond = append(p.Beyond, followed{found.beyond.Says[i], drawAll([]figure.Picture{{Figure: f}}, "/theory/figures", query)[0]})
+	}
 	if found.problem != nil {
 		p.Problem = found.problem.Error()
 	} else {
@@ -310,5 +337,9 @@ func (s *Server) theoryFigures(r *http.Request) ([]figure.Picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(found.optimum, found.noise), nil
+	all := slices.Concat(found.optimum, found.noise)
+	for _, f := range found.beyond.Figures {
+		all = append(all, figure.Picture{Figure: f})
+	}
+	return all, nil
 }

@@ -1,4 +1,4 @@
-// Package theoryfig draws the solutions of the theory's models (ufm, dilation, landscape) and lists their numbers, for the
+// Package theoryfig draws the solutions of the theory's models (ufm, dilation, landscape, imbalance, sphere, deep) and lists their numbers, for the
 // recipes of internal/theoryrun, for the commands that solve one setting, and for the page whose reader turns its parameters.
 package theoryfig
 
