@@ -33,7 +33,7 @@ type Profile struct {
 func (p Profile) Check(K int) error {
 	switch {
 	case K < 2 || K > MaxClasses:
-		return fmt.Errorf("K is %d, wanted 2 to %d", K, MaxClasses)
+		return fmt.Errorf("the number of classes K is %d, wanted 2 to %d", K, MaxClasses)
 	case p.Kind != Balanced && (!(p.Ratio >= 1) || math.IsInf(p.Ratio, 0)):
 		return fmt.Errorf("the ratio is %g, wanted 1 or more: samples of the largest class to those of the smallest", p.Ratio)
 	case p.Kind == Step && (p.Minority < 0 || p.Minority > K):

@@ -15,7 +15,6 @@ import (
 
 // depth is where points of low rank lie below neural collapse.
 type depth struct {
-	silent
 	*recipe.Recipe
 	lowest []lowRank // by layers, then K: the q at which the best known point lies furthest below
 	shares [][]float64
