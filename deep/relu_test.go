@@ -216,3 +216,34 @@ func TestBlockShapes(t *testing.T) {
 		}
 	}
 }
+
+// TestChainDerivatives compares the slopes of a block's cost with differences, for every kind of block and depth.
+func TestChainDerivatives(t *testing.T) {
+	for L := 2; L <= 5; L++ {
+		for _, b := range []block{polygon(5, true), polygon(6, false), edges(5)} {
+			c := rectified(L, 10, 12, 0.1)
+			for i := range c.Lambdas {
+				c.Lambdas[i] *= 1 + float64(i)/3
+			}
+			chain, rng := c.chain(b), rand.New(rand.NewPCG(8, uint64(L)))
+			x := chain.start(-0.4)
+			for i := range x {
+				x[i] += 0.1 * rng.NormFloat64()
+			}
+			grad := make([]float64, len(x))
+			chain.eval(x, grad)
+			for i := range x {
+				const h = 1e-6
+				at := x[i]
+				x[i] = at + h
+				up := chain.eval(x, nil)
+				x[i] = at - h
+				down := chain.eval(x, nil)
+				x[i] = at
+				if d := (up - down) / (2 * h); !(math.Abs(d-grad[i]) < 1e-7*(1+math.Abs(d))) {
+					t.Errorf("L = %d, %s: slope %d is %g, by differences %g", L, b.name, i, grad[i], d)
+				}
+			}
+		}
+	}
+}

@@ -107,6 +107,9 @@ func TestNarrowSquares(t *testing.T) {
 			t.Errorf("d = %d: %v, the best of %+v should be %.12g of rank %d", d, err, found, o.Objective, o.Rank)
 		}
 		for j, g := range o.Groups {
+			if g.Kept == 0 && (g.Classifier != 0 || g.Mean != 0 || g.Logit != 0) {
+				t.Errorf("d = %d: group %d keeps no class, but has %+v", d, j, g)
+			}
 			if g.Kept != kept[j] {
 				t.Errorf("d = %d: group %d keeps %d classes, wanted %d", d, j, g.Kept, kept[j])
 			}
@@ -296,10 +299,10 @@ func TestMinorityCollapse(t *testing.T) {
 				if g.Count == n && g.Same != want {
 					rt.Fatalf("%+v: %d classes of %d samples: same is %t at %g times the price", c, g.Classes, n, g.Same, scale)
 				}
-				if critical := c.Critical(j); g.Count == n && float64(g.Count) < critical != want {
-					// the larger root of Critical may forbid more samples, too: then the classes themselves make N large
-					if !(math.IsInf(critical, 1) || want) {
-						rt.Fatalf("%+v: %d samples, critical %g", c, n, critical)
+				if size := c.Critical(j); !math.IsInf(size, 1) { // the equation that it solves
+					reach, rest := 1-c.Smoothing, c.Samples()-float64(g.Classes*g.Count)
+					if price := c.Mu() * (rest + float64(g.Classes)*size); !near(reach*math.Sqrt(size), price, 1e-9) {
+						rt.Fatalf("%+v: critical size %g of group %d: %g against a price of %g", c, size, j, reach*math.Sqrt(size), price)
 					}
 				}
 			}
@@ -337,6 +340,25 @@ func TestSELI(t *testing.T) {
 	balanced := Config{Loss: CE, Counts: []int{5, 5, 5, 5}, D: 3, LW: 1, LH: 1}.SELI()
 	if cos := balanced.CosW[0][0]; !balanced.Proved || cos == nil || !near(*cos, -1.0/3, 1e-12) {
 		t.Errorf("four equal classes: %+v", balanced)
+	}
+}
+
+// TestGapOfAHardProblem: thirty classes of thirty sizes and small penalties, to the last digits.
+func TestGapOfAHardProblem(t *testing.T) {
+	counts, err := LongTailed(30, 5000, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := solved(t, Config{Loss: CE, Counts: counts, D: 30, LW: 1e-6, LH: 1e-6}); !(o.Gap < 1e-11*o.Objective) || o.Rank != 29 {
+		t.Errorf("gap %g of %g, rank %d", o.Gap, o.Objective, o.Rank)
+	}
+}
+
+// TestLargestMarginsCanFail: diag(√n) has no larger margins than other logits, and its polar factor, 1, says so.
+func TestLargestMarginsCanFail(t *testing.T) {
+	groups := []Group{{9, 1}, {4, 2}}
+	if largestMargins(groups, simplexLabels(groups, true)) || !largestMargins(groups, simplexLabels(groups, false)) {
+		t.Error("the condition does not tell labels from simplex-encoded labels")
 	}
 }
 

@@ -55,6 +55,12 @@ func TestValueSlopeAndBound(t *testing.T) {
 		c := Config{rapid.IntRange(2, 9).Draw(rt, "K"), rapid.IntRange(2, 5).Draw(rt, "d"), math.Exp(rapid.Float64Range(-2, 2).Draw(rt, "log τ"))}
 		p, rng := newProblem(c), rand.New(rand.NewPCG(4, rapid.Uint64().Draw(rt, "seed")))
 		x := c.start(rng)
+		if rapid.Bool().Draw(rt, "far") { // features anywhere, so that some losses are large
+			for i := range x {
+				x[i] = rng.NormFloat64()
+			}
+			p.Temperature, c.Temperature = 0.02, 0.02
+		}
 		w, h := p.rows(x)
 		grad := make([]float64, len(x))
 		logF := p.eval(x, grad)
@@ -215,6 +221,17 @@ func TestBadProblems(t *testing.T) {
 	cancel()
 	if _, err := (Config{8, 3, 0.1}).Solve(ctx, 3, 1, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// TestShapeOfAPoint: each number of a point that is no optimum.
+func TestShapeOfAPoint(t *testing.T) {
+	w := mat.NewDense(3, 2, []float64{1, 0, 0, 1, -1, 0})
+	h := mat.NewDense(3, 2, []float64{1, 0, 0, 1, 0, -1})
+	s := shapeOf(w, h)
+	// The frame is WᵀW·2/3 = diag(4/3, 2/3): 1/3 off on both sides.
+	if !(math.Abs(s.Duality-math.Sqrt2) < 1e-15) || s.Cosine != 0 || !(math.Abs(s.TightFrame-1.0/3) < 1e-15) || !(math.Abs(s.Margin-1) < 1e-12) || !(math.Abs(s.MarginMost-math.Sqrt2) < 1e-12) {
+		t.Errorf("%+v", s)
 	}
 }
 
