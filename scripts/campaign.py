@@ -156,7 +156,7 @@ def full_disk(c, seed, work):
     try:
         status = start(c, work, "disk/lab").wait(timeout=120)
         must(status != 0 or size > 1000, f"a run on a disk of {size} kB said that it was done")
-        must(status == 0 or "no space" in log_of(work) or "space" in log_of(work), "the error does not name the disk: " + log_of(work))
+        must(status == 0 or "no space" in log_of(work) or "disk is full" in log_of(work), "the error does not name the disk: " + log_of(work))
         subprocess.run(["mount", "-o", "remount,size=200m", disk], check=True)
         must(start(c, work, "disk/lab").wait(timeout=120) == 0, log_of(work))
         whole(c, work, "disk/lab")
