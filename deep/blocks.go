@@ -1,11 +1,13 @@
 package deep
 
 import (
+	"context"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize"
+
+	"collapse/internal/descent"
 )
 
 // With a ReLU after W_1, …, W_{L−1}, m classes can share few dimensions in all layers but the last: the last ReLU tells them apart. A
@@ -251,14 +253,12 @@ func (c chain) best() plan {
 	L, out := c.L, plan{cost: math.Inf(1)}
 	for _, share := range chainStarts {
 		x := c.start(share)
-		problem := optimize.Problem{Func: func(x []float64) float64 { return c.eval(x, nil) }, Grad: func(grad, x []float64) { c.eval(x, grad) }}
-		settings := optimize.Settings{MajorIterations: 400, GradientThreshold: 1e-11, Converger: &optimize.FunctionConverge{Absolute: 1e-15, Iterations: 20}}
-		end, _ := optimize.Minimize(problem, x, &settings, &optimize.BFGS{}) // a line search that finds nothing lower has ended at the precision of the numbers
-		if end == nil || !(end.F < out.cost) {
+		end, f, err := descent.Full(context.Background(), c.eval, x, descent.Until{Iterations: 400, Gradient: 1e-11, Change: 1e-15, Still: 20})
+		if err != nil || !(f < out.cost) {
 			continue
 		}
-		apart, common, y := c.sizes(end.X)
-		out = plan{cost: end.F}
+		apart, common, y := c.sizes(end)
+		out = plan{cost: f}
 		for l := range L {
 			out.apart = append(out.apart, math.Exp(apart[l]))
 			if l < L-1 {

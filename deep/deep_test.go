@@ -96,31 +96,6 @@ func TestOptimumIsReachedAndNotPassed(t *testing.T) {
 	}
 }
 
-// TestGradient compares with central differences.
-func TestGradient(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c := random(t)
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		x, v, at := c.start(rng), c.start(rng), make([]float64, c.size())
-		grad := make([]float64, c.size())
-		c.Eval(c.point(x), c.point(grad))
-		value := func(h float64) float64 {
-			for i := range at {
-				at[i] = x[i] + h*v[i]
-			}
-			return c.Eval(c.point(at), nil)
-		}
-		along := 0.0
-		for i := range v {
-			along += grad[i] * v[i]
-		}
-		const h = 1e-5
-		if d := (value(h) - value(-h)) / (2 * h); !(math.Abs(d-along) < 1e-7*(1+math.Abs(along))) {
-			t.Fatalf("%+v: slope %g, by differences %g", c, along, d)
-		}
-	})
-}
-
 // TestThreshold: at it the optimum costs as much as zero, just below it less; for L = 2 it is 0.3969 (Tirer & Bruna's model).
 func TestThreshold(t *testing.T) {
 	for L := 1; L <= 8; L++ {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/optimize"
+	"collapse/internal/descent"
 )
 
 // Found is the best point of a search.
@@ -98,27 +98,18 @@ func (c Config) start(rng *rand.Rand) []float64 {
 	return x
 }
 
-// until ends a descent when its context does.
-type until struct{ ctx context.Context }
-
-func (u until) Init() error { return u.ctx.Err() }
-
-func (u until) Record(*optimize.Location, optimize.Operation, *optimize.Stats) error {
-	return u.ctx.Err()
-}
+// enough ends a descent at the precision of its numbers.
+var enough = descent.Until{Iterations: 5000, Gradient: 1e-10, Change: 1e-15, Still: 50}
 
 func (c Config) descend(ctx context.Context, x []float64) ([]float64, float64, error) {
-	problem := optimize.Problem{
-		Func: func(x []float64) float64 { return c.Eval(c.point(x), nil) },
-		Grad: func(grad, x []float64) { c.Eval(c.point(x), c.point(grad)) },
+	x, f, err := descent.Limited(ctx, func(x, grad []float64) float64 {
+		if grad == nil {
+			return c.Eval(c.point(x), nil)
+		}
+		return c.Eval(c.point(x), c.point(grad))
+	}, x, enough)
+	if err != nil {
+		return nil, 0, fmt.Errorf("deep: %w", err)
 	}
-	settings := optimize.Settings{Recorder: until{ctx}, MajorIterations: 5000, GradientThreshold: 1e-10, Converger: &optimize.FunctionConverge{Absolute: 1e-15, Iterations: 50}}
-	result, err := optimize.Minimize(problem, x, &settings, &optimize.LBFGS{})
-	if ctx.Err() != nil {
-		return nil, 0, ctx.Err()
-	}
-	if result == nil {
-		return nil, 0, fmt.Errorf("deep: the descent failed: %w", err)
-	}
-	return result.X, result.F, nil // a line search that finds nothing lower has ended at the precision of the numbers
+	return x, f, nil
 }

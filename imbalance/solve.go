@@ -7,7 +7,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize"
+
+	"collapse/internal/descent"
 )
 
 // Optimum is the least value of a problem.
@@ -110,35 +111,19 @@ func simplexLabels(groups []Group, whole bool) *mat.Dense {
 	return out
 }
 
-// until ends a descent when its context does.
-type until struct{ ctx context.Context }
-
-func (u until) Init() error { return u.ctx.Err() }
-
-func (u until) Record(*optimize.Location, optimize.Operation, *optimize.Stats) error {
-	return u.ctx.Err()
-}
-
 // minimise descends in f/μ, which stays of the size of the nuclear norm where penalties vanish.
-func minimise(ctx context.Context, eval func(x, grad []float64) float64, mu float64, x []float64, iterations int) ([]float64, float64, error) {
-	problem := optimize.Problem{
-		Func: func(x []float64) float64 { return eval(x, nil) / mu },
-		Grad: func(grad, x []float64) {
-			eval(x, grad)
-			for i := range grad {
-				grad[i] /= mu
-			}
-		},
+func minimise(ctx context.Context, eval descent.Function, mu float64, x []float64, iterations int) ([]float64, float64, error) {
+	x, f, err := descent.Limited(ctx, func(x, grad []float64) float64 {
+		f := eval(x, grad) / mu
+		for i := range grad {
+			grad[i] /= mu
+		}
+		return f
+	}, x, descent.Until{Iterations: iterations, Gradient: 1e-10, Change: 1e-15, Still: 50})
+	if err != nil {
+		return nil, 0, fmt.Errorf("imbalance: %w", err)
 	}
-	settings := optimize.Settings{Recorder: until{ctx}, MajorIterations: iterations, GradientThreshold: 1e-10, Converger: &optimize.FunctionConverge{Absolute: 1e-15, Iterations: 50}}
-	result, err := optimize.Minimize(problem, x, &settings, &optimize.LBFGS{})
-	if ctx.Err() != nil {
-		return nil, 0, ctx.Err()
-	}
-	if result == nil {
-		return nil, 0, fmt.Errorf("imbalance: the descent failed: %w", err)
-	}
-	return result.X, result.F * mu, nil // a line search that finds nothing lower has ended at the precision of the numbers
+	return x, f * mu, nil
 }
 
 func (b *blocks) descend(ctx context.Context, x []float64) ([]float64, error) {

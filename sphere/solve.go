@@ -7,7 +7,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize"
+
+	"collapse/internal/descent"
 )
 
 // Solution is the best point of a search.
@@ -173,27 +174,10 @@ func (p *problem) anneal(ctx context.Context, x []float64) ([]float64, float64, 
 	}
 }
 
-// until ends a descent when its context does.
-type until struct{ ctx context.Context }
-
-func (u until) Init() error { return u.ctx.Err() }
-
-func (u until) Record(*optimize.Location, optimize.Operation, *optimize.Stats) error {
-	return u.ctx.Err()
-}
-
 func (p *problem) descend(ctx context.Context, x []float64) ([]float64, float64, error) {
-	problem := optimize.Problem{
-		Func: func(x []float64) float64 { return p.eval(x, nil) },
-		Grad: func(grad, x []float64) { p.eval(x, grad) },
+	x, f, err := descent.Limited(ctx, p.eval, x, descent.Until{Iterations: 3000, Gradient: 1e-11, Change: 1e-14, Still: 50})
+	if err != nil {
+		return nil, 0, fmt.Errorf("sphere: %w", err)
 	}
-	settings := optimize.Settings{Recorder: until{ctx}, MajorIterations: 3000, GradientThreshold: 1e-11, Converger: &optimize.FunctionConverge{Absolute: 1e-14, Iterations: 50}}
-	result, err := optimize.Minimize(problem, x, &settings, &optimize.LBFGS{})
-	if ctx.Err() != nil {
-		return nil, 0, ctx.Err()
-	}
-	if result == nil {
-		return nil, 0, fmt.Errorf("sphere: the descent failed: %w", err)
-	}
-	return result.X, result.F, nil // a line search that finds nothing lower has ended at the precision of the numbers
+	return x, f, nil
 }

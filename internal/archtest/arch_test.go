@@ -39,6 +39,7 @@ var only = map[string][]string{
 	"collapse/internal/process":     {},
 	"collapse/internal/safetext":    {},
 	"collapse/internal/classcounts": {},
+	"collapse/internal/descent":     {},
 	"collapse/internal/sampling":    {},
 	"collapse/internal/search":      {},
 	"collapse/internal/spectrum":    {},

@@ -61,14 +61,7 @@ func TestSolveImbalanced(t *testing.T) {
 func TestImbalancedPicture(t *testing.T) {
 	dir := t.TempDir()
 	called(t, exitOK, "solve", "imbalanced", "--k", "5", "--n", "64", "--ratio", "8", "--minority", "2", "--out", dir)
-	text, err := os.ReadFile(filepath.Join(dir, "figures", "imbalance.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var f chart.Figure
-	if err := json.Unmarshal(text, &f); err != nil {
-		t.Fatal(err)
-	}
+	f := figureIn(t, dir, "imbalance")
 	angles := f.Panels[0].Series
 	for i := range 6 {
 		if y := angles[i].Y[0]; !(math.Abs(y+0.25) < 1e-4) {
@@ -81,4 +74,17 @@ func TestImbalancedPicture(t *testing.T) {
 	if margin := f.Panels[2].Series[0].Y; !(margin[len(margin)-1] < margin[0]) {
 		t.Errorf("margins %v do not fall", margin)
 	}
+}
+
+// figureIn reads a figure that a page was written with.
+func figureIn(t *testing.T, dir, id string) (f chart.Figure) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "figures", id+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &f); err != nil {
+		t.Fatal(err)
+	}
+	return f
 }

@@ -3,12 +3,8 @@ package cli
 import (
 	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"collapse/internal/chart"
 )
 
 func TestSolveSphere(t *testing.T) {
@@ -46,14 +42,7 @@ func TestSolveSphere(t *testing.T) {
 func TestSpherePicture(t *testing.T) {
 	dir := t.TempDir()
 	called(t, exitOK, "solve", "sphere", "--k", "6", "--d", "4", "--starts", "4", "--out", dir)
-	text, err := os.ReadFile(filepath.Join(dir, "figures", "widths.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var f chart.Figure
-	if err := json.Unmarshal(text, &f); err != nil {
-		t.Fatal(err)
-	}
+	f := figureIn(t, dir, "widths")
 	margin, objective, bound := f.Panels[0].Series[0], f.Panels[1].Series[0], f.Panels[1].Series[1]
 	n := len(margin.X)
 	if n != 5 || margin.X[0] != 2 || margin.X[n-1] != 6 || !(math.Abs(margin.Y[n-1]-1.2) < 1e-8) || !(margin.Y[0] < margin.Y[1]) {
