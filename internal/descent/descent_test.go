@@ -24,10 +24,14 @@ func TestBothFindTheMinimum(t *testing.T) {
 		if err != nil || !(math.Hypot(x[0]-1, x[1]-1) < 1e-6) || !(f < 1e-12) {
 			t.Errorf("%s ends at %v with %g, %v", name, x, f, err)
 		}
-		few := strict
-		few.Iterations = 3
-		if _, f, err := descend(t.Context(), valley, []float64{-1.2, 1}, few); err != nil || !(f > 0.1) {
-			t.Errorf("%s after three iterations: %g, %v", name, f, err)
+		for why, early := range map[string]Until{
+			"three iterations":       {Iterations: 3, Gradient: 1e-10, Change: 1e-15, Still: 50},
+			"two changes below 1000": {Iterations: 1000, Gradient: 1e-10, Change: 1000, Still: 2},
+			"a gradient below 1e9":   {Iterations: 1000, Gradient: 1e9, Change: 1e-15, Still: 50},
+		} {
+			if _, f, err := descend(t.Context(), valley, []float64{-1.2, 1}, early); err != nil || !(f > 0.1) {
+				t.Errorf("%s after %s: %g, %v", name, why, f, err)
+			}
 		}
 	}
 }
