@@ -40,6 +40,8 @@ func (g *geometry) all(b *builder, s shape) {
 	g.gram.forget()
 	defer g.gram.forget()
 	g.further(b, s)
+	g.seliDistances(b, s)
+	g.oneVsRest(b, s)
 	if s.head != nil {
 		g.weight(b, s)
 	} else {

@@ -230,12 +230,13 @@ func rowsTimesTransposed(x, a []float64, n, d int) []float64 {
 	return out
 }
 
-// blur records the share of pairs of scores that rounding may reorder.
-func (b *builder) blur(key string, share float64) {
+// blur records what evaluating again does not show: the share of pairs of scores that rounding may reorder, or the rounding of what a value is
+// compared with.
+func (b *builder) blur(key string, by float64) {
 	if b.report.blurred == nil {
 		b.report.blurred = map[string]float64{}
 	}
-	b.report.blurred[key] = share
+	b.report.blurred[key] = by
 }
 
 // nearTies returns the share of pairs (one known, one unknown sample) whose scores differ by no more than some roundings of the largest

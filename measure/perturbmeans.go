@@ -33,7 +33,7 @@ type meanPerturber struct {
 }
 
 // ofWeights are the measures of the classifier alone, which do not depend on class means.
-var ofWeights = []string{KeyNC2W, KeyNC2WCentred, KeyNC2WNormCV, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence, KeyNC2WMinorityCos, KeyNC2RankD}
+var ofWeights = []string{KeyNC2W, KeyNC2WCentred, KeyNC2WNormCV, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence, KeyNC2WMinorityCos, KeyNC2WSELI, KeyGNC2WMargin, KeyNC2RankD}
 
 // meanMoves returns how many evaluations are made for k classes of width d.
 func meanMoves(k, d int) int {

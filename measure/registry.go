@@ -76,6 +76,9 @@ const (
 	KeyNC2WCosStd        = "nc2_w_cos_std"
 	KeyNC2WCoherence     = "nc2_w_coherence"
 	KeyNC2WMinorityCos   = "nc2_w_minority_cos"
+	KeyNC2WSELI          = "nc2_w_seli"
+	KeyNC2MeansSELI      = "nc2_means_seli"
+	KeyGNC2WMargin       = "gnc2_w_margin"
 	KeyNC2CosStd         = "nc2_cos_std"
 	KeyNC2Coherence      = "nc2_coherence"
 	KeyNC3Centred        = "nc3_centred"
@@ -159,6 +162,15 @@ var definitions = []Definition{
 	{Key: KeyNC2WMinorityCos, Group: "NC2", Name: "cosine of small classes' classifiers",
 		Formula: "mean over i<j of cos(w_i, w_j), over classes with at most half as many samples as the largest", Sample: noWeighting, Class: noWeighting, Source: "after Fang et al. 2021 (minority collapse)",
 		Pitfall: "−1/(K−1) for a simplex, 1 where small classes share one classifier. Undefined where fewer than two classes are small."},
+	{Key: KeyNC2WSELI, Group: "NC2", Name: "centred classifier against the geometry of the class sizes",
+		Formula: "‖U(W_cW_cᵀ) − U((P N P)^½)‖, N = diag(n_k), P = I − 11ᵀ/K", Sample: noWeighting, Class: noWeighting, Source: "after Thrampoulidis et al. 2022 (SELI)",
+		Pitfall: "nc2_w_centred where classes are equal; cannot reach 0 if d < K−1.", Expensive: true},
+	{Key: KeyNC2MeansSELI, Group: "NC2", Name: "class means against the geometry of the class sizes",
+		Formula: "‖U(M_cM_cᵀ) − U(((P N P)^½)⁺)‖, M_c the class means around their own mean", Sample: unweighted, Class: unweighted, Source: "after Thrampoulidis et al. 2022 (SELI)",
+		Pitfall: "centred by the mean of the class means, whatever the weighting; cannot reach 0 if d < K−1.", Expensive: true},
+	{Key: KeyGNC2WMargin, Group: "NC2", Name: "smallest one-vs-rest margin of the classifier",
+		Formula: "min over k of the distance of ŵ_k to the convex hull of the other ŵ_j, ŵ = w/‖w‖", Sample: noWeighting, Class: noWeighting, Source: "Jiang et al. 2023 (generalised NC2)",
+		Pitfall: "K/(K−1) for a simplex, the largest; for d < K−1 the largest is known for few K and d (formulas.md, 4). 0 where one ŵ_k lies among the others.", Expensive: true},
 	{Key: KeyNC2MeansETF, Group: "NC2", Name: "class means against a simplex ETF",
 		Formula: "‖U(H̄ᵀH̄) − E‖, H̄ the uncentred class means, U(A) = A/‖A‖", Sample: unweighted, Class: unweighted, Source: "TB (27)",
 		Pitfall: "uncentred: its limit is 0 only where the means sum to zero."},

@@ -34,7 +34,7 @@ type Report struct {
 	Reason          map[string]string  `json:"reason,omitempty"`
 	SignificantBits int                `json:"significant_bits,omitempty"`
 
-	blurred map[string]float64 // share of pairs of scores that rounding may reorder
+	blurred map[string]float64 // what rounding may change besides: shares of pairs of scores that it reorders, numbers compared with
 
 	// Null holds the values of measures of class means for shuffled labels; with Options.Null.
 	Null map[string]Null `json:"null,omitempty"`

@@ -100,7 +100,7 @@ func leastRounding(key string, v float64, k, d int) float64 {
 		return own + few
 	case KeyNC2WCentred:
 		return own + 2*few
-	case KeyNC5OOD, KeyMarginMean:
+	case KeyNC5OOD, KeyMarginMean, KeyNC2WSELI, KeyNC2MeansSELI, KeyGNC2WMargin:
 		return own + few/2
 	case KeyNC2WMinorityCos: // an average of many
 		return own + few/4

@@ -45,6 +45,7 @@ var unitless = map[string]bool{
 	measure.KeyNC3Direct: true, measure.KeyNC3RankD: true, measure.KeyNC3Duality: true, measure.KeyMarginMean: true,
 	measure.KeyMarginMin: true, measure.KeyMarginMax: true, measure.KeyConfMaxCos: true, measure.KeyConfWeightAngle: true,
 	"vci": true, "nc2_w_centred": true, "nc2_w_norm_cv": true, "nc2_w_cos_deviation": true, "nc2_w_cos_std": true, "nc2_w_coherence": true, "nc2_w_minority_cos": true,
+	"nc2_w_seli": true, "nc2_means_seli": true, "gnc2_w_margin": true,
 	"nc2_cos_std": true, "nc2_coherence": true, "nc3_centred": true, "w_mean_alignment": true,
 }
 

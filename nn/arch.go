@@ -12,6 +12,9 @@ import (
 const (
 	ClassifierLearned = "learned"
 	ClassifierETF     = "etf" // the weight is a simplex ETF and stays as it is
+	// ClassifierNormalized divides features and rows of the weight by their norms: logits are τ·cos(w_k, h), without a bias, and
+	// Forward's features are unit vectors (Yaras et al. 2022; NormFace, Wang et al. 2017).
+	ClassifierNormalized = "normalized"
 )
 
 // Placements of a fixed simplex ETF in R^d.
@@ -38,12 +41,16 @@ type Arch struct {
 	ETF              string // placement of a fixed ETF; "" means ETFIdentity
 	// TruncateETF allows a fixed classifier with d < K−1, where no simplex ETF exists: the weight is the
 	// first d coordinates of the identity placement, as in the released code of Zhou et al. 2022.
-	TruncateETF  bool
-	FreezeBias   bool       // with a fixed ETF: fc.bias stays at 0
+	TruncateETF bool
+	FreezeBias  bool // with a fixed ETF: fc.bias stays at 0
+	// Temperature is τ of a normalized classifier, above 0: the factor of its cosines.
+	Temperature  float64
 	HiddenWidth  int        // MLP: of every hidden block
 	HiddenLayers int        // MLP: blocks before the one of width d
 	BatchNorm    bool       // MLP
 	Activation   Activation // MLP; "" means ReLU
+	// LinearFeatures leaves out the activation of an MLP's last block, so that its features can point anywhere.
+	LinearFeatures bool
 }
 
 // Inputs returns the length of an input row.
@@ -108,6 +115,7 @@ func design[T kernel.Float](a Arch, team *parallel.Team, maxBatch int) (*Network
 		n.addTrunk()
 	}
 	n.addClassifier(!a.NoClassifierBias, team)
+	n.normalizeClassifier(a)
 	n.fc.deviation = k.deviation
 	return n, nil
 }

@@ -133,6 +133,9 @@ func TestValidateNamesEveryProblem(t *testing.T) {
 		{Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 1, Classes: 5, FeatureDim: 3, Classifier: ClassifierETF}, []string{"d = 3", "at least 4"}},
 		{Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 1, Classes: 5, ETF: ETFRandom}, []string{"learned classifier"}},
 		{Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 1, Classes: 5, Classifier: "frozen"}, []string{`classifier is "frozen"`}},
+		{Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 1, Classes: 5, Classifier: ClassifierNormalized}, []string{"temperature of 0", "with a bias"}},
+		{Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 1, Classes: 5, Classifier: ClassifierNormalized, Temperature: math.Inf(1), NoClassifierBias: true}, []string{"temperature of +Inf"}},
+		{Arch{Kind: KindMLP, Channels: 1, Height: 1, Width: 1, Classes: 5, Temperature: 2}, []string{"not normalized"}},
 	} {
 		_, err := NewArch[float32](c.arch, nil, 1, 1)
 		for _, want := range c.want {

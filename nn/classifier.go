@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"cmp"
+	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
@@ -10,11 +12,23 @@ import (
 
 // checkClassifier checks the settings of fc.
 func (a Arch) checkClassifier(c *complaints) {
-	if a.Classifier == "" || a.Classifier == ClassifierLearned {
-		c.when(a.ETF != "" || a.TruncateETF || a.FreezeBias, "options of a fixed ETF with a learned classifier")
-		return
+	c.when(a.Temperature != 0 && a.Classifier != ClassifierNormalized, "a temperature with a classifier that is not normalized")
+	if a.Classifier != ClassifierETF {
+		c.when(a.ETF != "" || a.TruncateETF || a.FreezeBias, "options of a fixed ETF with a %s classifier", cmp.Or(a.Classifier, ClassifierLearned))
 	}
-	c.oneOf("classifier", a.Classifier, ClassifierLearned, ClassifierETF)
+	switch a.Classifier {
+	case "", ClassifierLearned:
+	case ClassifierETF:
+		a.checkETF(c)
+	case ClassifierNormalized:
+		c.when(!(a.Temperature > 0) || math.IsInf(a.Temperature, 1), "a temperature of %g, wanted a number above 0", a.Temperature)
+		c.when(!a.NoClassifierBias, "a normalized classifier with a bias; it has none")
+	default:
+		c.oneOf("classifier", a.Classifier, ClassifierLearned, ClassifierETF, ClassifierNormalized)
+	}
+}
+
+func (a Arch) checkETF(c *complaints) {
 	if a.ETF != "" {
 		c.oneOf("placement of the ETF", a.ETF, ETFIdentity, ETFRandom)
 	}

@@ -23,7 +23,7 @@ const (
 	OpForward    = "forward" // of a convolution or Linear, with what is fused to it
 	OpInputGrad  = "input gradient"
 	OpWeightGrad = "weight gradient"
-	OpNorm       = "norm" // batch norm, its activation and the residual sum
+	OpNorm       = "norm" // batch norm, its activation and the residual sum; rows divided by their norms
 	OpNormGrad   = "norm gradient"
 	OpBiasGrad   = "bias gradient"
 	OpPool       = "pool"

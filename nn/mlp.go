@@ -26,7 +26,7 @@ const KindMLP = "mlp"
 var mlpKind = netKind{
 	Kind: Kind{Name: KindMLP, Title: "multi-layer perceptron",
 		Doc:  "hidden layers of one width, then one of width d: linear, batch norm, activation each (Nguyen et al. 2023)",
-		Uses: []string{"preset", "depth", "width", "feature_dim", "activation", "batch_norm"}},
+		Uses: []string{"preset", "depth", "width", "feature_dim", "activation", "batch_norm", "linear_features"}},
 	features: func(a Arch) int { return a.Classes },
 	check:    checkMLP,
 	dense:    mlpBlocks,
@@ -78,6 +78,9 @@ func mlpBlocks(a Arch) []denseBlock {
 		blocks = append(blocks, hidden)
 	}
 	hidden.width = d
+	if a.LinearFeatures {
+		hidden.act = NoActivation
+	}
 	return append(blocks, hidden)
 }
 

@@ -93,6 +93,10 @@ func (n *Network[T]) Counters() []*Counter { return n.counters }
 // Classifier returns fc.weight (K×d) and fc.bias (K); the bias is nil if the network has none.
 func (n *Network[T]) Classifier() (w, b *Param[T]) { return n.fc.weight, n.fc.bias }
 
+// ClassifierRows returns W (K×d) with logits = W·features + b: fc.weight itself, or of a normalized classifier its rows at length τ, which
+// hold until the next Forward.
+func (n *Network[T]) ClassifierRows() []T { return n.fc.used(Eval) }
+
 // BatchError says that Forward cannot take a batch.
 type BatchError struct {
 	Batch, MaxBatch int

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Traces training steps and repeats each in PyTorch from the traced state before it (replay_trace.py judges): an MLP under every
-# loss, in float32 and float64, with SGD and Adam, and with each peeled decay; then the image networks in float32, with SGD and Adam.
+# loss, in float32 and float64, with SGD and Adam, with each peeled decay, and with a normalized classifier; then the image networks in float32, with SGD and Adam.
 # usage: scripts/replay_all.sh COLLAPSE_BINARY WORK_DIR [STEPS [NET...]]
 # NET... names the only image networks to trace, such as vgg13.
 # STEPS (20) is for each trace. Traces go through a pipe, so the disk holds none. Some minutes for 20 steps; the networks of
@@ -44,6 +44,9 @@ for dtype in float32 float64; do
 done
 for decay in peeled peeled-batch peeled-code; do
   replay "mlp-$decay" "${mlp[@]}" --set optim.decay="$decay" --set optim.lambda_h=0.001
+done
+for dtype in float32 float64; do
+  replay "mlp-normalized-$dtype" "${mlp[@]}" --set net.classifier=normalized --set net.linear_features=true --set run.dtype="$dtype"
 done
 
 # image NAME BATCH ARGUMENTS... with as many images as the steps need.

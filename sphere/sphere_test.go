@@ -130,64 +130,6 @@ func TestSearchesFindTheKnownCodes(t *testing.T) {
 	}
 }
 
-// TestMarginsAgainstAllFaces compares Wolfe's algorithm with every subset of the other points.
-func TestMarginsAgainstAllFaces(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		K, d := rapid.IntRange(2, 7).Draw(rt, "K"), rapid.IntRange(2, 4).Draw(rt, "d")
-		rng := rand.New(rand.NewPCG(5, rapid.Uint64().Draw(rt, "seed")))
-		w := mat.NewDense(K, d, nil)
-		w.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, w)
-		if rapid.Bool().Draw(rt, "alike") { // as codes have them: points in one hyperplane
-			w.Apply(func(_, _ int, v float64) float64 { return math.Round(v) }, w)
-			for k := range K {
-				w.Set(k, 0, w.At(k, 0)+float64(k))
-			}
-		}
-		for k, got := range Margins(w) {
-			if want := overFaces(w, k); !(math.Abs(got-want) < 1e-7) {
-				rt.Fatalf("%v: margin %d is %v, over all faces %v", mat.Formatted(w), k, got, want)
-			}
-		}
-	})
-}
-
-// overFaces is the least distance from row k to a point of the affine hull of other rows that lies in their convex hull.
-func overFaces(w *mat.Dense, k int) float64 {
-	K, d := w.Dims()
-	best := math.Inf(1)
-	for subset := 1; subset < 1<<K; subset++ {
-		if subset>>k&1 == 1 {
-			continue
-		}
-		var rows []int
-		for j := range K {
-			if subset>>j&1 == 1 {
-				rows = append(rows, j)
-			}
-		}
-		moved := mat.NewDense(len(rows), d, nil)
-		for i, j := range rows {
-			for c := range d {
-				moved.Set(i, c, w.At(j, c)-w.At(k, c))
-			}
-		}
-		all := make([]int, len(rows))
-		for i := range all {
-			all[i] = i
-		}
-		weights := affine(moved, all)
-		if weights == nil || slices.Min(weights) < -1e-9 {
-			continue
-		}
-		point := mat.NewVecDense(d, nil)
-		for i, v := range weights {
-			point.AddScaledVec(point, v, moved.RowView(i))
-		}
-		best = min(best, mat.Norm(point, 2))
-	}
-	return best
-}
-
 // TestTemperatureZero: as τ falls, −τ·log f tends to the smallest margin, from above and below by τ·log K at most.
 func TestTemperatureZero(t *testing.T) {
 	for _, tau := range []float64{0.3, 0.1, 0.03, 0.01, 0.003} {

@@ -40,6 +40,7 @@ var only = map[string][]string{
 	"collapse/internal/safetext":    {},
 	"collapse/internal/classcounts": {},
 	"collapse/internal/descent":     {},
+	"collapse/internal/hull":        {},
 	"collapse/internal/sampling":    {},
 	"collapse/internal/search":      {},
 	"collapse/internal/spectrum":    {},

@@ -97,6 +97,11 @@ var readings = map[string]reading{
 	measure.KeyNC2WMinorityCos: func(v float64, r *measure.Report) string {
 		return fmt.Sprintf("classifiers of small classes have cosine %s on average (%s: a simplex ETF; 1: one classifier for all of them)", format.Digits(v), format.Digits(-1/float64(r.K-1)))
 	},
+	measure.KeyNC2WSELI:     etfDistance("the classifier's rows around their mean", "the geometry that the class sizes ask for"),
+	measure.KeyNC2MeansSELI: etfDistance("class means around their mean", "the geometry that the class sizes ask for"),
+	measure.KeyGNC2WMargin: func(v float64, r *measure.Report) string {
+		return fmt.Sprintf("the classifier's rows are at least %s from the hull of the others, as directions (%s: a simplex ETF)", format.Digits(v), format.Digits(float64(r.K)/float64(r.K-1)))
+	},
 	measure.KeyNC2RankD:     etfDistance("the classifier's rows", "the best rank-d simplex"),
 	measure.KeyGNC2Distance: steps(distance, "all pairs of class means are equally far apart", "pairs of class means are almost equally far apart", "distances of class means vary", "distances of class means vary widely"),
 	measure.KeyGNC2Log:      steps(distance, "all pairs of class means are equally far apart", "pairs of class means are almost equally far apart", "distances of class means vary", "distances of class means vary widely"),

@@ -42,7 +42,7 @@ const optimisers = 2
 func axes() [][]choice {
 	return [][]choice{
 		kinds("net.kind", map[string][]choice{
-			"mlp":            {named("mlp", "net.depth=2", "net.width=24", "net.feature_dim=8"), named("mlp sigmoid", "net.depth=1", "net.width=24", "net.feature_dim=8", "net.activation=sigmoid", "net.batch_norm=false")},
+			"mlp":            {named("mlp", "net.depth=2", "net.width=24", "net.feature_dim=8"), named("mlp linear features", "net.depth=1", "net.width=24", "net.feature_dim=2", "net.linear_features=true"), named("mlp sigmoid", "net.depth=1", "net.width=24", "net.feature_dim=8", "net.activation=sigmoid", "net.batch_norm=false")},
 			"resnet18":       {heavy("resnet18"), heavy("resnet18 cifar d=16", "net.stem=cifar", "net.feature_dim=16")},
 			"resnet18-adapt": {named("resnet18-adapt", "net.stem_width=4")},
 			"vgg13":          {heavy("vgg13")},
@@ -61,7 +61,8 @@ func axes() [][]choice {
 				named("lbfgs wolfe", "optim.lbfgs.max_iter=2", "optim.lbfgs.history=2", "optim.lbfgs.line_search=strong_wolfe", "optim.lr=0.1")},
 		}),
 		{named("decay"), named("peeled", "optim.decay=peeled"), named("peeled-batch", "optim.decay=peeled-batch"), named("peeled-code", "optim.decay=peeled-code")},
-		{named("learned"), named("no bias", "net.bias=false"), named("etf", "net.classifier=etf"), named("etf, bias 0", "net.classifier=etf", "net.freeze_bias=true")},
+		{named("learned"), named("no bias", "net.bias=false"), named("etf", "net.classifier=etf"), named("etf, bias 0", "net.classifier=etf", "net.freeze_bias=true"),
+			named("normalized", "net.classifier=normalized")},
 		{named("eval"), named("training pass", "run.measure_from=training-pass"), named("start, views, held out", "run.measure_start=true", "data.augment=crop_flip", "data.validation=0.2"),
 			named("latent, flat taps", "data.noise_kind=latent", "run.tap_pool=flatten")},
 	}

@@ -39,6 +39,16 @@ func (o OptimConfig) check(p *complaints) {
 	}
 }
 
+// checkNet reports keys of the network that conflict with others.
+func (c Config) checkNet(p *complaints) {
+	if c.reads("net.batch_norm") && c.Net.BatchNorm && c.Run.Batch == 1 {
+		p.about("run.batch", "is 1, and batch norm has no variance with one sample; wanted at least 2, or net.batch_norm = false")
+	}
+	if c.Net.normalized() && c.Optim.Decay != string(optim.DecayAll) {
+		p.about("optim.decay", "is %q, which decays the norms of classifier and features, and net.classifier = normalized fixes both; wanted %s", c.Optim.Decay, optim.DecayAll)
+	}
+}
+
 // checkData reports keys of the data that conflict.
 func (c Config) checkData(p *complaints) {
 	d := c.Data

@@ -52,20 +52,22 @@ type DataConfig struct {
 
 // NetConfig is the network.
 type NetConfig struct {
-	Kind       string // one of nn.Networks
-	Preset     string // mlp: paper (9 hidden layers) or code (8): depth and width where these are 0
-	Depth      int    // mlp: hidden layers, not counting the d-wide one; 0 = preset's
-	Width      int    // mlp: units of a hidden layer; 0 = preset's
-	Stem       string // resnet18: default (7×7 stride 2, max pool) or cifar (3×3 stride 1, no pool)
-	StemWidth  int    // resnet18-adapt: k, channels of the stem
-	FeatureDim int    // d, the width of the features; 0 = data.classes for an mlp, else the architecture's own
-	Activation string // mlp: relu or sigmoid
-	BatchNorm  bool   // mlp
-	Classifier string // learned, or etf: a fixed simplex ETF
-	ETF        string // etf: identity or random, how the frame lies in the d dimensions
-	Truncate   bool   // etf: cut the frame where d is below K−1 and no simplex ETF exists
-	Bias       bool   // of the classifier
-	FreezeBias bool   // etf: the bias stays at 0
+	Kind           string  // one of nn.Networks
+	Preset         string  // mlp: paper (9 hidden layers) or code (8): depth and width where these are 0
+	Depth          int     // mlp: hidden layers, not counting the d-wide one; 0 = preset's
+	Width          int     // mlp: units of a hidden layer; 0 = preset's
+	Stem           string  // resnet18: default (7×7 stride 2, max pool) or cifar (3×3 stride 1, no pool)
+	StemWidth      int     // resnet18-adapt: k, channels of the stem
+	FeatureDim     int     // d, the width of the features; 0 = data.classes for an mlp, else the architecture's own
+	Activation     string  // mlp: relu or sigmoid
+	BatchNorm      bool    // mlp
+	LinearFeatures bool    // mlp: no activation in the layer of width d
+	Classifier     string  // learned; etf: a fixed simplex ETF; normalized: unit features and unit rows
+	Temperature    float64 // normalized: τ, the factor of the cosines
+	ETF            string  // etf: identity or random, how the frame lies in the d dimensions
+	Truncate       bool    // etf: cut the frame where d is below K−1 and no simplex ETF exists
+	Bias           bool    // of the classifier
+	FreezeBias     bool    // etf: the bias stays at 0
 }
 
 // LossConfig is the objective, without weight decay.
@@ -138,7 +140,7 @@ func Default() Config {
 		Data: DataConfig{Name: "mnist", Classes: 2, NoiseKind: data.NoiseUniform, NoiseGenerator: data.GeneratorCollapse,
 			Imbalance: classcounts.Balanced, ImbalanceRatio: 10, Subset: fixedSubset, Pipeline: data.PipelineMD, Augment: data.AugmentNone, Seed: 1},
 		Net: NetConfig{Kind: nn.KindMLP, Preset: "paper", Stem: nn.StemDefault, StemWidth: 64, Activation: "relu", BatchNorm: true,
-			Classifier: nn.ClassifierLearned, ETF: nn.ETFIdentity, Bias: true},
+			Classifier: nn.ClassifierLearned, Temperature: 10, ETF: nn.ETFIdentity, Bias: true},
 		Loss: nn.DefaultLoss(),
 		Optim: OptimConfig{Kind: "sgd", LR: 0.1, Momentum: 0.9, Nesterov: true, Decay: string(optim.DecayAll), WeightDecay: 1e-3,
 			LambdaW: 0.01, LambdaB: 0.01, LambdaH: 1e-5,

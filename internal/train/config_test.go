@@ -151,6 +151,9 @@ func drawConfig(t *rapid.T) Config {
 		c.Data.NoiseGenerator = data.GeneratorCollapse
 	}
 	c.Run.Batch = max(c.Run.Batch, 2)
+	if c.Net.normalized() {
+		c.Optim.Decay = string(optim.DecayAll)
+	}
 	c.Optim.LambdaB, c.Optim.Schedule.MinLR = c.Optim.LambdaW, c.Optim.LR/2
 	standard := Default()
 	for i, f := range c.fields() {
@@ -163,18 +166,21 @@ func drawConfig(t *rapid.T) Config {
 
 func TestKeysThatMeanNothingAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"[net]\nkind = \"resnet18\"\ndepth = 3":                    "c.toml:3: net.depth: is 3, but has an effect only with net.kind = mlp; leave it out",
-		"[net]\nstem = \"cifar\"":                                  `c.toml:2: net.stem: is "cifar", but has an effect only with net.kind = resnet18; leave it out`,
-		"[net]\netf = \"random\"":                                  `c.toml:2: net.etf: is "random", but has an effect only with net.classifier = etf; leave it out`,
-		"[optim]\nkind = \"adam\"\nmomentum = 0.5":                 "c.toml:3: optim.momentum: is 0.5, but has an effect only with optim.kind = sgd; leave it out",
-		"[optim]\nlambda_h = 1.0":                                  "c.toml:2: optim.lambda_h: is 1.0, but has an effect only with optim.decay = peeled; leave it out",
-		"[optim]\ndecay = \"peeled\"\nweight_decay = 5e-4":         "c.toml:3: optim.weight_decay: is 0.0005, but has an effect only with optim.decay = all; leave it out",
-		"[optim]\ndecay = \"peeled-code\"\nlambda_b = 0.0":         "c.toml:3: optim.lambda_b: is 0 and lambda_w 0.01; the released code has a single number for both",
-		"[optim.schedule]\nkind = \"cosine\"\nmin_lr = 0.5":        "c.toml:3: optim.schedule.min_lr: is 0.5; wanted at most optim.lr, 0.1",
-		"[optim.schedule]\nkind = \"multistep\"":                   `optim.schedule.milestones: is ""; wanted increasing epochs such as [60, 120]`,
-		"[optim.schedule]\nkind = \"multistep\"\nmilestones=[2,1]": `c.toml:3: optim.schedule.milestones: is "2,1"; wanted increasing epochs such as [60, 120]`,
-		"[optim.schedule]\nkind = \"multistep\"\nmilestones=[2.5]": `c.toml:3: optim.schedule.milestones: has "2.5"; wanted a list of whole numbers, separated by commas`,
-		"[optim.schedule]\nmilestones=[[2]]":                       `c.toml:2: optim.schedule.milestones: is a list; wanted a list of whole numbers`,
+		"[net]\nkind = \"resnet18\"\ndepth = 3":                           "c.toml:3: net.depth: is 3, but has an effect only with net.kind = mlp; leave it out",
+		"[net]\nstem = \"cifar\"":                                         `c.toml:2: net.stem: is "cifar", but has an effect only with net.kind = resnet18; leave it out`,
+		"[net]\netf = \"random\"":                                         `c.toml:2: net.etf: is "random", but has an effect only with net.classifier = etf; leave it out`,
+		"[optim]\nkind = \"adam\"\nmomentum = 0.5":                        "c.toml:3: optim.momentum: is 0.5, but has an effect only with optim.kind = sgd; leave it out",
+		"[optim]\nlambda_h = 1.0":                                         "c.toml:2: optim.lambda_h: is 1.0, but has an effect only with optim.decay = peeled; leave it out",
+		"[optim]\ndecay = \"peeled\"\nweight_decay = 5e-4":                "c.toml:3: optim.weight_decay: is 0.0005, but has an effect only with optim.decay = all; leave it out",
+		"[optim]\ndecay = \"peeled-code\"\nlambda_b = 0.0":                "c.toml:3: optim.lambda_b: is 0 and lambda_w 0.01; the released code has a single number for both",
+		"[net]\nclassifier = \"normalized\"\nbias = false":                "c.toml:3: net.bias: is false, but has an effect only with net.classifier = learned or etf; leave it out",
+		"[net]\ntemperature = 3.0":                                        "c.toml:2: net.temperature: is 3.0, but has an effect only with net.classifier = normalized; leave it out",
+		"[optim]\ndecay = \"peeled\"\n[net]\nclassifier = \"normalized\"": `c.toml:2: optim.decay: is "peeled", which decays the norms of classifier and features, and net.classifier = normalized fixes both; wanted all`,
+		"[optim.schedule]\nkind = \"cosine\"\nmin_lr = 0.5":               "c.toml:3: optim.schedule.min_lr: is 0.5; wanted at most optim.lr, 0.1",
+		"[optim.schedule]\nkind = \"multistep\"":                          `optim.schedule.milestones: is ""; wanted increasing epochs such as [60, 120]`,
+		"[optim.schedule]\nkind = \"multistep\"\nmilestones=[2,1]":        `c.toml:3: optim.schedule.milestones: is "2,1"; wanted increasing epochs such as [60, 120]`,
+		"[optim.schedule]\nkind = \"multistep\"\nmilestones=[2.5]":        `c.toml:3: optim.schedule.milestones: has "2.5"; wanted a list of whole numbers, separated by commas`,
+		"[optim.schedule]\nmilestones=[[2]]":                              `c.toml:2: optim.schedule.milestones: is a list; wanted a list of whole numbers`,
 	} {
 		if _, err := Load("c.toml", []byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%s:\ngot    %v\nwanted %s", text, err, want)

@@ -18,6 +18,8 @@ var (
 	forImbalance     = condition{text: "data.imbalance = step or long-tail", holds: func(c *Config) bool { return c.Data.imbalanced() }}
 	forStepOfClasses = condition{text: "data.imbalance = step", holds: func(c *Config) bool { return c.Data.Imbalance == classcounts.Step }}
 	forETF           = condition{text: "net.classifier = etf", holds: func(c *Config) bool { return c.Net.Classifier == nn.ClassifierETF }}
+	forNormalized    = condition{text: "net.classifier = normalized", holds: func(c *Config) bool { return c.Net.normalized() }}
+	forBias          = condition{text: "net.classifier = learned or etf", holds: func(c *Config) bool { return !c.Net.normalized() }}
 	forDecayAll      = condition{text: "optim.decay = all", holds: func(c *Config) bool { return c.Optim.Decay == string(optim.DecayAll) }}
 	forPeeled        = condition{text: "optim.decay = peeled", holds: func(c *Config) bool { return c.Optim.Decay != string(optim.DecayAll) }}
 	forStep          = forSchedule("step")
@@ -91,10 +93,12 @@ func (c *Config) fields() []field {
 		{key: "net.feature_dim", ptr: &n.FeatureDim, doc: "d, the width of the features; 0 = data.classes for an mlp, else the architecture's own", limits: between(0, 1e6)},
 		{key: "net.activation", ptr: &n.Activation, doc: "activation of every hidden layer, including the features", choices: []string{"relu", "sigmoid"}},
 		{key: "net.batch_norm", ptr: &n.BatchNorm, doc: "batch norm after every hidden linear layer"},
-		{key: "net.classifier", ptr: &n.Classifier, doc: "trained, or a fixed simplex ETF", choices: []string{nn.ClassifierLearned, nn.ClassifierETF}},
+		{key: "net.linear_features", ptr: &n.LinearFeatures, doc: "no activation in the layer of width d: features can point anywhere"},
+		{key: "net.classifier", ptr: &n.Classifier, doc: "trained; etf: a fixed simplex ETF; normalized: trained, features and class vectors divided by their norms", choices: []string{nn.ClassifierLearned, nn.ClassifierETF, nn.ClassifierNormalized}},
+		{key: "net.temperature", ptr: &n.Temperature, doc: "the logits are this times the cosines between class vectors and features", limits: above(0), only: forNormalized},
 		{key: "net.etf", ptr: &n.ETF, doc: "how the fixed frame is placed in d dimensions: on the first K coordinates (d = K-1: Helmert's basis), or rotated at random", choices: []string{nn.ETFIdentity, nn.ETFRandom}, only: forETF},
 		{key: "net.truncate_etf", ptr: &n.Truncate, doc: "if d is below K-1 and no simplex ETF exists: cut the frame, as the released code does", only: forETF},
-		{key: "net.bias", ptr: &n.Bias, doc: "bias of the classifier"},
+		{key: "net.bias", ptr: &n.Bias, doc: "bias of the classifier", only: forBias},
 		{key: "net.freeze_bias", ptr: &n.FreezeBias, doc: "keep the bias at 0 along with the fixed weights", only: forETF},
 		{key: "loss.kind", ptr: &l.Kind, doc: kindTitles(nn.Losses()), choices: kindNames(nn.Losses())},
 		{key: "loss.smoothing", ptr: &l.Smoothing, doc: "the share of the label given to other classes", limits: halfOpen(0, 1)},

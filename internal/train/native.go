@@ -67,7 +67,12 @@ func (n *native[T]) open(context.Context, string, rundir.Writer, bool) error { r
 
 func (n *native[T]) machine() Machine { return ThisMachine() }
 
-func (n *native[T]) head() (weight, bias *nn.Param[T]) { return n.net.Classifier() }
+func (n *native[T]) head() (weight, bias *nn.Param[T]) {
+	w, b := n.net.Classifier()
+	used := *w
+	used.Value = n.net.ClassifierRows()
+	return &used, b
+}
 
 func (n *native[T]) save() (model, optim []arrayfile.Array, err error) {
 	return modelArrays(n.net), optimArrays(n.opt.State()), nil

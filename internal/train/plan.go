@@ -72,9 +72,7 @@ func (c Config) parse(skip map[string]bool) (Plan, []Problem) {
 		c.checkData(p)
 		plan.Noise = plan.Data.noise(p)
 	}
-	if c.reads("net.batch_norm") && c.Net.BatchNorm && c.Run.Batch == 1 {
-		p.about("run.batch", "is 1, and batch norm has no variance with one sample; wanted at least 2, or net.batch_norm = false")
-	}
+	c.checkNet(p)
 	if len(p.list) == 0 && len(skip) == 0 { // every kind is known to exist
 		plan.Rule, plan.Decay = plan.Optim.rule()
 	}
@@ -165,12 +163,18 @@ func (c Config) source(split data.Split) data.Source {
 func (n NetConfig) arch(image data.Shape, classes int) nn.Arch {
 	a := nn.Arch{Kind: n.Kind, Channels: image.C, Height: image.H, Width: image.W, Classes: classes,
 		HiddenWidth: n.Width, HiddenLayers: n.Depth, Stem: n.Stem, StemWidth: n.StemWidth, FeatureDim: n.FeatureDim,
-		BatchNorm: n.BatchNorm, Activation: nn.Activation(n.Activation), Classifier: n.Classifier, NoClassifierBias: !n.Bias}
+		BatchNorm: n.BatchNorm, Activation: nn.Activation(n.Activation), LinearFeatures: n.LinearFeatures, Classifier: n.Classifier, NoClassifierBias: !n.Bias}
 	if n.Classifier == nn.ClassifierETF {
 		a.ETF, a.TruncateETF, a.FreezeBias = n.ETF, n.Truncate, n.FreezeBias
 	}
+	if n.normalized() {
+		a.Temperature, a.NoClassifierBias = n.Temperature, true
+	}
 	return a
 }
+
+// normalized reports whether features and class vectors are divided by their norms.
+func (n NetConfig) normalized() bool { return n.Classifier == nn.ClassifierNormalized }
 
 // arch is the network for the run's images.
 func (c Config) arch(s sizes) nn.Arch { return c.Net.arch(s.image, s.classes) }

@@ -44,13 +44,14 @@ type traceInfo struct {
 
 // traceNet is the network. An image network is given by kind and stem, and its tensors have torchvision's names.
 type traceNet struct {
-	Kind     string      `json:"kind"`
-	Channels int         `json:"channels"` // of an image
-	Height   int         `json:"height"`
-	Width    int         `json:"width"`
-	Stem     string      `json:"stem,omitempty"`
-	Layers   []nn.Module `json:"layers,omitempty"` // of an MLP
-	Convs    []traceConv `json:"convs,omitempty"`  // and the algorithm each one uses
+	Kind        string      `json:"kind"`
+	Channels    int         `json:"channels"` // of an image
+	Height      int         `json:"height"`
+	Width       int         `json:"width"`
+	Stem        string      `json:"stem,omitempty"`
+	Layers      []nn.Module `json:"layers,omitempty"`      // of an MLP
+	Temperature float64     `json:"temperature,omitempty"` // of a normalized classifier
+	Convs       []traceConv `json:"convs,omitempty"`       // and the algorithm each one uses
 }
 
 type traceConv struct {
@@ -124,7 +125,7 @@ func newTracer[T Float](ctx context.Context, fs rundir.FS, t Trace, s *session[T
 func (n *native[T]) traceInfo() traceInfo {
 	c, o, d := n.cfg, n.cfg.Optim, n.cfg.Decay
 	a := c.arch(n.in.sizes())
-	net := traceNet{Kind: a.Kind, Channels: a.Channels, Height: a.Height, Width: a.Width, Layers: n.net.Modules()}
+	net := traceNet{Kind: a.Kind, Channels: a.Channels, Height: a.Height, Width: a.Width, Layers: n.net.Modules(), Temperature: a.Temperature}
 	if c.reads("net.stem") {
 		net.Stem = a.Stem
 	}

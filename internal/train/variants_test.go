@@ -37,7 +37,10 @@ var variants = map[string]func(*Config){
 	"tapped":      func(c *Config) { c.Run.Taps = stages },
 	"tapped pass": func(c *Config) { c.Run.Taps, c.Run.MeasureFrom = stages, fromTraining },
 	"etf":         func(c *Config) { c.Net.Classifier, c.Net.ETF, c.Net.FeatureDim = nn.ClassifierETF, nn.ETFRandom, 3 },
-	"float64":     func(c *Config) { c.Run.DType = "float64" },
+	"normalized": func(c *Config) {
+		c.Net.Classifier, c.Net.Temperature, c.Net.LinearFeatures, c.Net.FeatureDim = nn.ClassifierNormalized, 4, true, 2
+	},
+	"float64": func(c *Config) { c.Run.DType = "float64" },
 }
 
 // adapt makes the network a narrow ResNet on 3×32×32 images.

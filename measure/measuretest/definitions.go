@@ -92,8 +92,17 @@ var definitions = map[string]func(*Evaluation) Value{
 	"nc2_w_cos_std":       ofWeightPairs((*pairs).cosStd),
 	"nc2_w_coherence":     ofWeightPairs((*pairs).coherence),
 	"nc2_w_minority_cos":  ofClassifier((*Evaluation).minority),
-	"nc2_cos_std":         ofPairs((*pairs).cosStd),
-	"nc2_coherence":       ofPairs((*pairs).coherence),
+	"nc2_w_seli": ofClassifier(func(e *Evaluation) Value {
+		w, size := e.centredWeights()
+		if !(frobenius(w).Hi > tiny*size) {
+			return undefined("all rows of W are the same")
+		}
+		return e.seli(w, false)
+	}),
+	"nc2_means_seli": ofMeans(func(e *Evaluation) Value { return e.seli(aroundTheirMean(e.train.means), true) }),
+	"gnc2_w_margin":  ofClassifier((*Evaluation).oneVsRest),
+	"nc2_cos_std":    ofPairs((*pairs).cosStd),
+	"nc2_coherence":  ofPairs((*pairs).coherence),
 
 	"nc3_centred":      ofDuality(func(e *Evaluation) Value { return e.apart(e.train.centred) }),
 	"w_mean_alignment": ofDuality((*Evaluation).alignment),

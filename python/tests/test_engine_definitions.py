@@ -146,6 +146,21 @@ class Networks(unittest.TestCase):
             x = torch.randn(4, 3, 32, 32)
             self.assertTrue(torch.allclose(model(x)[0], other(x), rtol=1e-5, atol=1e-6), net)
 
+    def test_a_normalized_classifier_gives_cosines(self):
+        """As torch.nn.functional.normalize has them; a feature of zero stays zero, with the gradient zero."""
+        net = mlp()
+        net["layers"][-1]["bias"] = False
+        model, x = self.build({**net, "temperature": 3.0}).double().eval(), torch.randn(4, 1, 6, 6).double()
+        logits, features = model(x)
+        unit = torch.nn.functional.normalize(model.trunk(x))
+        self.assertTrue(torch.allclose(features, unit, rtol=1e-13))
+        self.assertTrue(torch.allclose(logits, 3 * unit @ torch.nn.functional.normalize(model.fc.weight).T, rtol=1e-12))
+        rows = torch.tensor([[0.0, 0.0], [3.0, 4.0]], requires_grad=True)
+        nets.unit(rows)[:, 0].sum().backward()
+        self.assertEqual(nets.unit(rows).tolist()[0], [0, 0])
+        self.assertEqual(rows.grad.tolist()[0], [0, 0])
+        self.assertAlmostEqual(rows.grad[1, 0].item(), 0.128, places=6)
+
     def test_an_mlp_is_what_its_layers_say(self):
         model, x = self.build(mlp(activation="sigmoid")).double().eval(), torch.randn(4, 1, 6, 6).double()
         s, h = model.state_dict(), x.reshape(4, 36)

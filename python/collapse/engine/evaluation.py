@@ -51,7 +51,10 @@ def write_kept(run, kept):
 
 def write_head(run, number):
     """Writes the classifier."""
-    tensors = {"fc." + name: p for name, p in run.trainer.net.fc.named_parameters()}
+    net = run.trainer.net
+    tensors = {"fc.weight": net.rows().detach()}
+    if net.fc.bias is not None:
+        tensors["fc.bias"] = net.fc.bias
     safetensors.write(os.path.join(run.folder, "head.%d.safetensors" % number), tensors)
 
 

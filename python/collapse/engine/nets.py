@@ -4,6 +4,7 @@ Every ReLU and every max pooling is a module, so that hooks and replacements fin
 """
 
 from torch import nn
+from torch.nn import functional
 
 from .fields import Fields
 
@@ -11,11 +12,26 @@ WIDEST = 1 << 24  # largest width that an order may request
 
 
 class Network(nn.Module):
-    """fc on top of a trunk, whose output is the features."""
+    """fc on top of a trunk, whose output is the features. With a temperature, features and rows of fc's weight are divided by their norms,
+    and logits are temperature times their cosines; fc then has no bias."""
+
+    temperature = 0.0
 
     def forward(self, x):
         features = self.trunk(x)
-        return self.fc(features), features
+        if self.temperature:
+            features = unit(features)
+        return functional.linear(features, self.rows(), self.fc.bias), features
+
+    def rows(self):
+        """W (K, d) with logits = W features + b."""
+        return self.temperature * unit(self.fc.weight) if self.temperature else self.fc.weight
+
+
+def unit(rows):
+    """Rows divided by their norms; a row of zeros stays 0, with the gradient 0."""
+    norms = rows.norm(dim=1, keepdim=True)
+    return rows / norms.masked_fill(norms == 0, float("inf"))
 
 
 class MLP(Network):
@@ -128,7 +144,9 @@ NETWORKS = {
 def build(net, classes):
     """The network that the fields net describe, for the given number of classes, in float32 on the CPU. Its weights are torch's random
     ones until a checkpoint is loaded. Refused for an unknown kind."""
-    return NETWORKS[net.choice("kind", NETWORKS)](net, classes)
+    made = NETWORKS[net.choice("kind", NETWORKS)](net, classes)
+    made.temperature = net.number("temperature") if "temperature" in net.values else 0.0
+    return made
 
 
 def complete(net, state):

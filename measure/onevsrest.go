@@ -1,0 +1,110 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"collapse/internal/hull"
+	"collapse/internal/kernel"
+	"collapse/internal/kernel/gemm"
+)
+
+// mostMargins is the number of classes up to which margins are found: for a simplex, K systems of K equations.
+const mostMargins = 1024
+
+// oneVsRest fills the one-vs-rest margins of the classifier (Jiang et al. 2023): the distance of each row's direction to the convex hull of
+// the others'.
+func (g *geometry) oneVsRest(b *builder, s shape) {
+	const key = KeyGNC2WMargin
+	h := s.head
+	switch {
+	case h == nil:
+		b.miss(key, noWeights)
+		return
+	case s.k < 2:
+		b.miss(key, oneClass)
+		return
+	case !b.any(key):
+		return
+	}
+	if zero := slices.IndexFunc(h.norms[:s.k], func(x float64) bool { return !(x > 0) }); zero >= 0 {
+		b.miss(key, fmt.Sprintf("row %d of W is zero: it has no direction", zero))
+		return
+	}
+	if s.k > mostMargins {
+		b.miss(key, fmt.Sprintf("more than %d classes", mostMargins))
+		return
+	}
+	if work := marginWork(s.k, s.d); !b.pays(work) {
+		b.missExpensive(key, work)
+		return
+	}
+	units := make([]float64, s.k*s.d)
+	for k := range s.k {
+		axpy(units[k*s.d:][:s.d], 1/h.norms[k], h.w[k*s.d:][:s.d])
+	}
+	products := make([]float64, s.k*s.k)
+	gemm.Multiply(g.team, gemm.NT, kernel.Dense(s.k, s.d, units), kernel.Dense(s.k, s.d, units), kernel.Dense(s.k, s.k, products), gemm.Epilogue[float64]{})
+	margins := marginTask{units: units, products: products, k: s.k, d: s.d, margins: make(Vector, s.k)}
+	g.team.Do(s.k, &margins)
+	b.report.PerClass["one_vs_rest_margin"] = margins.margins
+	b.put(key, slices.Min(margins.margins))
+}
+
+// marginWork estimates the operations: a system of equations for each class, or one for each step where the others are more than a simplex.
+func marginWork(k, d int) float64 {
+	corral := float64(min(k, d+1))
+	work := float64(k) * corral * corral * corral
+	if k > d+1 {
+		work *= corral
+	}
+	return work + 4*float64(k)*float64(k)*float64(k)
+}
+
+// marginTask computes the margin of one class per item.
+type marginTask struct {
+	units    []float64 // (K×d)
+	products []float64 // (K×K)
+	k, d     int
+	margins  []float64
+}
+
+// Run implements parallel.Task.
+func (t *marginTask) Run(class int) {
+	own, point := t.units[class*t.d:][:t.d], make([]float64, t.d)
+	for i, w := range hull.Nearest(t.around(class), t.k-1, t.d) {
+		if w > 0 {
+			for c, x := range t.units[other(i, class)*t.d:][:t.d] {
+				point[c] += w * (x - own[c])
+			}
+		}
+	}
+	t.margins[class] = math.Sqrt(dot(point, point))
+}
+
+// other is the class of the i-th vector without the given class's.
+func other(i, class int) int {
+	if i >= class {
+		return i + 1
+	}
+	return i
+}
+
+// around returns the products of the other classes' vectors, counted from the given class's (K−1×K−1).
+func (t *marginTask) around(class int) []float64 {
+	n, own := t.k-1, t.products[class*t.k:][:t.k]
+	out := make([]float64, n*n)
+	for i := range n {
+		p := other(i, class)
+		row, to := t.products[p*t.k:][:t.k], out[i*n:][:n]
+		base := row[class]
+		for j := range class {
+			to[j] = (row[j] - base) - (own[j] - own[class])
+		}
+		for j := class; j < n; j++ {
+			to[j] = (row[j+1] - base) - (own[j+1] - own[class])
+		}
+	}
+	return out
+}
