@@ -67,6 +67,9 @@ func TestGeometryOfTheClassSizes(t *testing.T) {
 			t.Errorf("%s: %g (%q), want 0", key, got, r.Missing[key])
 		}
 	}
+	if got := r.Measures[KeyParticipation]; !(got > 1 && got < float64(k-1)-.01) {
+		t.Errorf("%s: %g of %d directions", KeyParticipation, got, k-1)
+	}
 	for _, key := range []string{KeyNC2WCentred, KeyNC2MeansCentred} {
 		if got := r.Measures[key]; !(got > .2) {
 			t.Errorf("%s: %g; the simplex is another geometry", key, got)

@@ -15,7 +15,7 @@ type rounding struct {
 // differ by more than rounding.
 var spreadMatters = []string{KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyRankBetween, KeyRankCut, KeyNC2MeansETF, KeyNC2MeansOF,
 	KeyNC2MeansCentred, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyNC3Gram, KeyNC3RankD,
-	KeyNC3Duality, KeyConfWeightAngle, KeyCDNVStd, KeyCDNVMax, KeyNC2CosStd, KeyNC2Coherence, KeyNC2MeansSELI, KeyNC3Centred, KeyWMeanAlignment}
+	KeyNC3Duality, KeyConfWeightAngle, KeyCDNVStd, KeyCDNVMax, KeyNC2CosStd, KeyNC2Coherence, KeyNC2MeansSELI, KeyParticipation, KeyNC3Centred, KeyWMeanAlignment}
 
 const coincident = "the class means coincide up to rounding: Σ_B = 0"
 

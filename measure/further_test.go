@@ -332,7 +332,7 @@ func TestFurtherOfSimplex(t *testing.T) {
 	r := mustMeasure(t, in, Options{Measures: []string{"all"}})
 	for key, want := range map[string]float64{
 		KeyNC3Centred: 0, KeyWMeanAlignment: 1, KeyNC2WNormCV: 0, KeyNC2WCosDeviation: 0, KeyNC2WCosStd: 0, KeyNC2CosStd: 0, KeyNC2WCoherence: 1. / (k - 1),
-		KeyNC2Coherence: 1. / (k - 1), KeyNC2WCentred: 0, KeyCDNVStd: 0, KeyCDNVMax: 0, KeyVCI: 0, KeyFeatureRank: k - 1, KeyFeatureStableRank: k - 1,
+		KeyNC2Coherence: 1. / (k - 1), KeyNC2WCentred: 0, KeyCDNVStd: 0, KeyCDNVMax: 0, KeyVCI: 0, KeyFeatureRank: k - 1, KeyFeatureStableRank: k - 1, KeyParticipation: k - 1,
 		KeyTestNCCAccuracy: 1, KeyTestNCCMismatch: 0, KeyMinClassCount: 80,
 	} {
 		if got, ok := r.Measures[key]; !ok || !(math.Abs(got-want) <= 1e-7) {

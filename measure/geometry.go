@@ -48,7 +48,7 @@ func (g *geometry) all(b *builder, s shape) {
 		b.missAll(noWeights, KeyNC2W, KeyNC2RankD, KeyNC3Gram, KeyNC3Direct, KeyNC3RankD, KeyNC3Duality, KeyNC4Bias, KeyConfWeightAngle)
 	}
 	meanKeys := []string{KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax,
-		KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyNC3Gram, KeyNC3Direct, KeyNC3RankD, KeyNC3Duality, KeyTraceBetween,
+		KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyNC3Gram, KeyNC3Direct, KeyNC3RankD, KeyNC3Duality, KeyTraceBetween, KeyParticipation,
 		KeyMeanNormRatio, KeyConfSmallestEntry, KeyConfMaxCos, KeyConfOverlap, KeyConfWeightAngle}
 	switch {
 	case s.empty >= 0:
@@ -124,11 +124,13 @@ func (g *geometry) centredMeans(b *builder, s shape) {
 	}
 	b.report.PerClass["centred_norm"] = norms
 	if !(dot(norms, norms) > s.floor) {
-		b.missAll("the class means coincide", KeyNC2MeansCentred, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz)
+		b.missAll("the class means coincide", KeyParticipation, KeyNC2MeansCentred, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz)
 		return
 	}
 	m := g.gram.of(g.team, s.centred, s.centred, s.k, s.d)
-	b.put(KeyNC2MeansCentred, m.toETF(m.frobenius()))
+	size := m.frobenius()
+	b.put(KeyNC2MeansCentred, m.toETF(size))
+	b.put(KeyParticipation, math.Pow(dot(norms, norms)/size, 2))
 	mean, spread := sum/float64(s.k), 0.0
 	for _, x := range norms {
 		spread += (x - mean) * (x - mean)

@@ -76,6 +76,7 @@ const (
 	KeyNC2WCosStd        = "nc2_w_cos_std"
 	KeyNC2WCoherence     = "nc2_w_coherence"
 	KeyNC2WMinorityCos   = "nc2_w_minority_cos"
+	KeyParticipation     = "participation_between"
 	KeyNC2WSELI          = "nc2_w_seli"
 	KeyNC2MeansSELI      = "nc2_means_seli"
 	KeyGNC2WMargin       = "gnc2_w_margin"
@@ -139,6 +140,9 @@ var definitions = []Definition{
 	{Key: KeyRankCut, Group: "NC1", Name: "eigenvalues of Σ_B cut",
 		Formula: "min(d, K−1) − rank_between", Sample: meanSample, Class: meanClass,
 		Source: "ours", Pitfall: "counts directions that are not there (dependent means), are hidden by rounding, or lie below a chosen rcond; nc1_pinv leaves them out."},
+	{Key: KeyParticipation, Group: "NC1", Name: "directions of the class means",
+		Formula: "(tr Σ_B)²/‖Σ_B‖², the participation ratio of its eigenvalues", Sample: meanSample, Class: meanClass,
+		Source: "ours, for the low ranks of Súkeník et al. 2024", Pitfall: "in [1, K−1], K−1 for a simplex; r for r equal directions, and not a rank: small directions hardly count."},
 	{Key: KeyDilation, Group: "NC1", Name: "dilation",
 		Formula: "√nc1_pinv of the test features around their own class means", Sample: nc1Sample, Class: nc1Class, Source: "M-D, y axis of Fig. 1",
 		Pitfall: "M-D's word means nc1_pinv of the test features, whose root they draw; the released code computes neither."},

@@ -52,7 +52,7 @@ func (g *geometry) newSELI(counts []int) (s seli, ok bool) {
 		scale(out, 1/norm(out))
 		return out
 	}
-	return seli{classifier: power(.5), means: power(-.5), rounding: 2 * roundoff64 * math.Sqrt(float64(k)) * float64(most) / float64(least)}, true
+	return seli{classifier: power(.5), means: power(-.5), rounding: .5 * roundoff64 * math.Sqrt(float64(k)) * float64(most) / float64(least)}, true
 }
 
 // helmert returns an orthonormal basis of the complement of 1 as columns (K×(K−1)).

@@ -97,6 +97,9 @@ var readings = map[string]reading{
 	measure.KeyNC2WMinorityCos: func(v float64, r *measure.Report) string {
 		return fmt.Sprintf("classifiers of small classes have cosine %s on average (%s: a simplex ETF; 1: one classifier for all of them)", format.Digits(v), format.Digits(-1/float64(r.K-1)))
 	},
+	measure.KeyParticipation: func(v float64, r *measure.Report) string {
+		return fmt.Sprintf("class means point into about %s directions (a simplex ETF: %d)", format.Digits(v), r.K-1)
+	},
 	measure.KeyNC2WSELI:     etfDistance("the classifier's rows around their mean", "the geometry that the class sizes ask for"),
 	measure.KeyNC2MeansSELI: etfDistance("class means around their mean", "the geometry that the class sizes ask for"),
 	measure.KeyGNC2WMargin: func(v float64, r *measure.Report) string {

@@ -92,6 +92,13 @@ var definitions = map[string]func(*Evaluation) Value{
 	"nc2_w_cos_std":       ofWeightPairs((*pairs).cosStd),
 	"nc2_w_coherence":     ofWeightPairs((*pairs).coherence),
 	"nc2_w_minority_cos":  ofClassifier((*Evaluation).minority),
+	"participation_between": ofMeans(func(e *Evaluation) Value {
+		var trace dd.DD
+		for _, row := range e.train.centred {
+			trace = trace.Add(dd.Dot(row, row))
+		}
+		return value(trace.Div(frobenius(products(e.train.centred, e.train.centred))).Square())
+	}),
 	"nc2_w_seli": ofClassifier(func(e *Evaluation) Value {
 		w, size := e.centredWeights()
 		if !(frobenius(w).Hi > tiny*size) {
