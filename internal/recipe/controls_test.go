@@ -167,7 +167,7 @@ func (w world) values(r recipe.Run, cell string) (rows []store.Value) {
 	return rows
 }
 
-// bounded keeps shares between 0 and 1, lets all runs reach the terminal phase in three of four worlds, and makes some degenerate where
+// bounded keeps shares between 0 and 1 and margins below the best of some dimension, lets all runs reach the terminal phase in three of four worlds, and makes some degenerate where
 // claims are about that.
 func (w world) bounded(key, split, cell string, v, own float64) float64 {
 	switch {
@@ -175,6 +175,8 @@ func (w world) bounded(key, split, cell string, v, own float64) float64 {
 		return .01
 	case key == "mean_norm_ratio":
 		return .9
+	case key == measure.KeyGNC2WMargin:
+		return math.Min(v, []float64{.191, .57, 5. / 6, 10. / 9}[w.random("margins").IntN(4)])
 	case key == measure.KeyNC4NCCMismatch:
 		return math.Min(1, v/1000)
 	case key == measure.KeyAccuracy && split != "test" && w.number%4 != 1:
