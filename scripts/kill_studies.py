@@ -239,4 +239,5 @@ def main():
     print(f"ok: {done} kills, and the same rows, checkpoints and folders")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -125,10 +125,23 @@ func (c *Coordinator) create(ctx context.Context, owner string) error {
 	}); err != nil {
 		return err
 	}
-	if c.claims, err = b.js.Stream(ctx, b.claimStream()); err != nil {
+	if err := c.closeClaims(ctx); err != nil {
 		return err
 	}
 	_, err = b.Objects(ctx) // workers may use it, but not create it
+	return err
+}
+
+// closeClaims forbids messages that replace others (Nats-Rollup), which buckets allow: one message of a worker could otherwise empty the
+// bucket, and with it what the queue says about itself.
+func (c *Coordinator) closeClaims(ctx context.Context) error {
+	s, err := c.b.js.Stream(ctx, c.b.claimStream())
+	if err != nil {
+		return err
+	}
+	closed := s.CachedInfo().Config
+	closed.AllowRollup = false
+	c.claims, err = c.b.js.UpdateStream(ctx, closed)
 	return err
 }
 

@@ -100,6 +100,30 @@ func TestWhatAWorkersTokenMayNotDo(t *testing.T) {
 	}
 }
 
+// TestAWorkersMessageReplacesNoOther: a message may not ask the server to drop all before it.
+func TestAWorkersMessageReplacesNoOther(t *testing.T) {
+	s, c := listening(t, quick(t), "")
+	must(t, c.Submit(soon(t), jobs(3)...))
+	conn, err := nats.Connect(s.URL(), nats.Token(testToken))
+	must(t, err)
+	defer conn.Close()
+	for _, subject := range []string{"$KV.collapse-claims.claim.a", "collapse.res.a"} {
+		for _, which := range []string{"all", "sub"} {
+			m := nats.NewMsg(subject)
+			m.Data = []byte("{}")
+			m.Header.Set("Nats-Rollup", which)
+			answer, err := conn.RequestMsg(m, 10*time.Second)
+			must(t, err)
+			if !strings.Contains(string(answer.Data), "rollup not permitted") {
+				t.Errorf("%s to replace %s: %s", subject, which, answer.Data)
+			}
+		}
+	}
+	if i, err := c.b.readInfo(t.Context()); err != nil || i == nil || i.Owner != "lab" {
+		t.Errorf("the queue's description is %+v, %v", i, err)
+	}
+}
+
 // TestWhatAWorkersTokenMayDo runs a job with everything that a worker does, over the network.
 func TestWhatAWorkersTokenMayDo(t *testing.T) {
 	s, c := listening(t, quick(t), "")
