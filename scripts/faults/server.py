@@ -5,20 +5,13 @@ from .common import RUN, must, start
 
 
 def requests(c, seed, work):
-    """Hostile requests to a server on the loopback address: none succeeds, and none leaves anything open."""
+    """Hostile requests to a server on the loopback address: none succeeds, and none leaves a descriptor or a goroutine."""
     rng = random.Random(seed)
     start(c, work, "lab", RUN.replace("epochs = 120", "epochs = 3")).wait()
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    with open(work + "/served", "w") as log:
-        server = subprocess.Popen([c.binary, "--lab", work + "/lab", "serve", "--listen", f"127.0.0.1:{port}"], stdout=log, stderr=log)
+    server, port = serve(c, work, "idle")
+    idle = goroutines(server, work + "/idle")
+    server, port = serve(c, work, "served")
     try:
-        for _ in range(200):
-            if alive(port):
-                break
-            time.sleep(0.05)
-        must(alive(port), "the server did not start: " + open(work + "/served").read())
         before, sent = descriptors(server.pid), 0
         for _ in range(500):
             sent += 1
@@ -34,10 +27,35 @@ def requests(c, seed, work):
             time.sleep(0.1)
         must(descriptors(server.pid) <= before + 2, f"{descriptors(server.pid)} descriptors, {before} before")
         must(server.poll() is None, "the server ended")
+        left = goroutines(server, work + "/served")
+        must(left <= idle + 2, f"{left} goroutines, {idle} in a server that was left alone:\n" + open(work + "/served").read()[-20000:])
         return {"requests": sent, "slow clients": len(slow)}
     finally:
-        server.terminate()
-        server.wait(timeout=30)
+        server.kill()
+        server.wait()
+
+
+def serve(c, work, name):
+    """A server that answers, and its port."""
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        port = s.getsockname()[1]
+    with open(f"{work}/{name}", "w") as log:
+        server = subprocess.Popen([c.binary, "--lab", work + "/lab", "serve", "--listen", f"127.0.0.1:{port}"], stdout=log, stderr=log)
+    for _ in range(200):
+        if alive(port):
+            return server, port
+        time.sleep(0.05)
+    server.kill()
+    must(False, "the server did not start: " + open(f"{work}/{name}").read())
+
+
+def goroutines(server, log):
+    """How many goroutines a server has once connections kept open have ended: SIGQUIT makes it print them, and end."""
+    time.sleep(1)
+    server.send_signal(signal.SIGQUIT)
+    server.wait(timeout=30)
+    with open(log, errors="replace") as f:
+        return len(re.findall(r"^goroutine \d+ ", f.read(), re.M))
 
 
 def descriptors(pid):
