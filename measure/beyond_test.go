@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -119,21 +120,42 @@ func polygon(k int) (rows []float64) {
 	return rows
 }
 
-func TestGeometryOfManyClassesIsRefused(t *testing.T) {
-	k := mostSELI + 1
+func TestMarginsOfManyClassesAreRefused(t *testing.T) {
+	k := mostMargins + 1
 	in := Input[float64]{W: make([]float64, k)}
 	var h []float64
-	y := []int32{0}
-	h = append(h, .5)
+	var y []int32
 	for i := range k {
 		in.W[i] = float64(i + 1)
-		h, y = append(h, float64(i)), append(y, int32(i))
+		h, y = append(h, float64(i), float64(i)+.5), append(y, int32(i), int32(i))
 	}
 	in.Train = Memory(h, 1, y)
-	r := mustMeasure(t, in, Options{Measures: []string{KeyNC2WSELI, KeyNC2MeansSELI, KeyGNC2WMargin}})
-	for _, key := range []string{KeyNC2WSELI, KeyNC2MeansSELI, KeyGNC2WMargin} {
-		if r.Missing[key] == "" {
-			t.Errorf("%s of %d classes: %g", key, k, r.Measures[key])
+	r := mustMeasure(t, in, Options{Measures: []string{KeyGNC2WMargin}})
+	if !strings.Contains(r.Missing[KeyGNC2WMargin], "more than 1024") {
+		t.Errorf("%d classes: %g, %q", k, r.Measures[KeyGNC2WMargin], r.Missing[KeyGNC2WMargin])
+	}
+}
+
+// TestSizesOfManyClasses: with many classes of few sizes the geometry is that of small matrices; it is compared with the definition.
+func TestSizesOfManyClasses(t *testing.T) {
+	counts := make([]int, 60)
+	for i := range counts {
+		counts[i] = []int{7, 2, 2, 19}[i%4]
+	}
+	c := newClassSizes(counts)
+	w, m, ok := new(geometry).seli(c)
+	if !ok || len(c.sizes) != 3 {
+		t.Fatalf("sizes %v, %v", c.sizes, ok)
+	}
+	for exponent, got := range map[float64]sizeProducts{.5: w, -.5: m} {
+		want := powerOfSizes(counts, exponent)
+		size := mat.Norm(want, 2)
+		for i := range counts {
+			for j := range counts {
+				if !(math.Abs(got.at(i, j)-want.At(i, j)/size) < 1e-13) {
+					t.Fatalf("exponent %g, entry %d, %d: %g, wanted %g", exponent, i, j, got.at(i, j), want.At(i, j)/size)
+				}
+			}
 		}
 	}
 }

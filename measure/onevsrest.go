@@ -52,14 +52,15 @@ func (g *geometry) oneVsRest(b *builder, s shape) {
 	b.put(key, slices.Min(margins.margins))
 }
 
-// marginWork estimates the operations: a system of equations for each class, or one for each step where the others are more than a simplex.
+// marginWork estimates the operations: a system of equations for each class, or one for each step where the others are more than a simplex;
+// and all of it again to see what rounding does.
 func marginWork(k, d int) float64 {
 	corral := float64(min(k, d+1))
 	work := float64(k) * corral * corral * corral
 	if k > d+1 {
 		work *= corral
 	}
-	return work + 4*float64(k)*float64(k)*float64(k)
+	return leastPerturbations * work
 }
 
 // marginTask computes the margin of one class per item.
@@ -91,20 +92,11 @@ func other(i, class int) int {
 	return i
 }
 
-// around returns the products of the other classes' vectors, counted from the given class's (K−1×K−1).
-func (t *marginTask) around(class int) []float64 {
-	n, own := t.k-1, t.products[class*t.k:][:t.k]
-	out := make([]float64, n*n)
-	for i := range n {
-		p := other(i, class)
-		row, to := t.products[p*t.k:][:t.k], out[i*n:][:n]
-		base := row[class]
-		for j := range class {
-			to[j] = (row[j] - base) - (own[j] - own[class])
-		}
-		for j := class; j < n; j++ {
-			to[j] = (row[j+1] - base) - (own[j+1] - own[class])
-		}
+// around returns the products of the other classes' vectors, counted from the given class's.
+func (t *marginTask) around(class int) func(i, j int) float64 {
+	own := t.products[class*t.k:][:t.k]
+	return func(i, j int) float64 {
+		p, q := other(i, class), other(j, class)
+		return (t.products[p*t.k+q] - own[p]) - (own[q] - own[class])
 	}
-	return out
 }

@@ -9,72 +9,124 @@ import (
 	"collapse/internal/kernel/gemm"
 )
 
-// mostSELI is the number of classes up to which the geometry of different class sizes is found: it holds a few K×K matrices.
-const mostSELI = 4096
+// mostSizes is the number of different class sizes up to which their geometry is found: it holds a few square matrices of that size.
+const mostSizes = 4096
 
-// seli is the geometry that interpolates simplex-encoded labels (Thrampoulidis et al. 2022) for classes of n_k samples, N = diag(n_k):
-// products of classifiers (P N P)^½ and of class means its pseudo-inverse, P = I − 11ᵀ/K, both divided by their norms. For equal
-// n_k both are the simplex ETF.
-type seli struct {
-	classifier, means []float64 // (K×K); nil: equal classes
-	rounding          float64   // of the matrix of means, which is the larger
+// classSizes are the different numbers of samples of classes, in ascending order.
+type classSizes struct {
+	sizes   []int
+	classes []int // how many have this size
+	of      []int // (K) the place of a class's size
 }
 
-// newSELI forms (P N P)^½ = Q B^½ Qᵀ and Q B^−½ Qᵀ with B = QᵀNQ, Q an orthonormal basis of the complement of 1: B is positive definite,
-// so that no root is taken of rounding. ok is false if the eigenvalues are not found.
-func (g *geometry) newSELI(counts []int) (s seli, ok bool) {
-	k := len(counts)
-	least, most := slices.Min(counts), slices.Max(counts)
-	if least == most {
-		return seli{}, true
+func newClassSizes(counts []int) (c classSizes) {
+	c.sizes = slices.Compact(slices.Sorted(slices.Values(counts)))
+	c.classes, c.of = make([]int, len(c.sizes)), make([]int, len(counts))
+	for k, n := range counts {
+		at, _ := slices.BinarySearch(c.sizes, n)
+		c.of[k] = at
+		c.classes[at]++
 	}
-	basis := helmert(k)
-	scaled := make([]float64, k*(k-1))
-	for i, n := range counts {
-		axpy(scaled[i*(k-1):][:k-1], float64(n)/float64(most), basis[i*(k-1):][:k-1])
+	return c
+}
+
+// sizeProducts is a K×K matrix of norm 1 whose entries depend on the sizes of two classes, with own added on the diagonal.
+type sizeProducts struct {
+	classSizes
+	between  []float64 // (J×J)
+	own      []float64 // (J)
+	rounding float64   // of the matrix
+}
+
+func (p *sizeProducts) at(i, j int) float64 {
+	x := p.between[p.of[i]*len(p.sizes)+p.of[j]]
+	if i == j {
+		x += p.own[p.of[i]]
 	}
-	b := make([]float64, (k-1)*(k-1))
-	gemm.Multiply(g.team, gemm.TN, kernel.Dense(k, k-1, basis), kernel.Dense(k, k-1, scaled), kernel.Dense(k-1, k-1, b), gemm.Epilogue[float64]{})
-	values, vectors, ok := eigen(b, k-1)
+	return x
+}
+
+// seli returns the products of classifiers and of class means that interpolate simplex-encoded labels (Thrampoulidis et al. 2022): with N =
+// diag(n_k) and P = I − 11ᵀ/K, (P N P)^½ and its pseudo-inverse, both divided by their norms. ok is false if eigenvalues are not found.
+//
+// On vectors that sum to 0 within one size n and vanish elsewhere, P N P is n. On the rest, spanned by u_j = 1/√K_j on the K_j classes of size n_j, it is
+// the J×J matrix p N p with p the projection from Σ√K_j u_j: with Q an orthonormal basis of that complement, Q(QᵀNQ)^±½Qᵀ, so that no
+// root is taken of a zero eigenvalue.
+func (g *geometry) seli(c classSizes) (classifier, means sizeProducts, ok bool) {
+	j := len(c.sizes)
+	q, scaled := c.complement(), make([]float64, j*(j-1))
+	for i, n := range c.sizes {
+		axpy(scaled[i*(j-1):][:j-1], float64(n), q[i*(j-1):][:j-1])
+	}
+	b, turned := make([]float64, (j-1)*(j-1)), make([]float64, j*(j-1))
+	gemm.Multiply(g.team, gemm.TN, kernel.Dense(j, j-1, q), kernel.Dense(j, j-1, scaled), kernel.Dense(j-1, j-1, b), gemm.Epilogue[float64]{})
+	values, vectors, ok := eigen(b, j-1)
 	if !ok {
-		return seli{}, false
+		return sizeProducts{}, sizeProducts{}, false
 	}
-	turned := make([]float64, k*(k-1)) // Q V
-	gemm.Multiply(g.team, gemm.NT, kernel.Dense(k, k-1, basis), kernel.Dense(k-1, k-1, vectors), kernel.Dense(k, k-1, turned), gemm.Epilogue[float64]{})
-	power := func(exponent float64) []float64 {
-		for i := range k {
-			for j, v := range values {
-				scaled[i*(k-1)+j] = turned[i*(k-1)+j] * math.Pow(v, exponent)
+	gemm.Multiply(g.team, gemm.NT, kernel.Dense(j, j-1, q), kernel.Dense(j-1, j-1, vectors), kernel.Dense(j, j-1, turned), gemm.Epilogue[float64]{})
+	power := func(exponent float64) sizeProducts {
+		for i := range j {
+			for l, v := range values {
+				scaled[i*(j-1)+l] = turned[i*(j-1)+l] * math.Pow(v, exponent)
 			}
 		}
-		out := make([]float64, k*k)
-		gemm.Multiply(g.team, gemm.NT, kernel.Dense(k, k-1, scaled), kernel.Dense(k, k-1, turned), kernel.Dense(k, k, out), gemm.Epilogue[float64]{})
-		scale(out, 1/norm(out))
-		return out
+		m := make([]float64, j*j)
+		gemm.Multiply(g.team, gemm.NT, kernel.Dense(j, j-1, scaled), kernel.Dense(j, j-1, turned), kernel.Dense(j, j, m), gemm.Epilogue[float64]{})
+		return c.products(m, exponent)
 	}
-	return seli{classifier: power(.5), means: power(-.5), rounding: .5 * roundoff64 * math.Sqrt(float64(k)) * float64(most) / float64(least)}, true
+	return power(.5), power(-.5), true
 }
 
-// helmert returns an orthonormal basis of the complement of 1 as columns (K×(K−1)).
-func helmert(k int) []float64 {
-	q := make([]float64, k*(k-1))
-	for j := 1; j < k; j++ {
-		root := math.Sqrt(float64(j) * float64(j+1))
-		for i := range j {
-			q[i*(k-1)+j-1] = 1 / root
+// complement returns an orthonormal basis of the complement of (√K_j), as columns (J×(J−1)): a reflection without its first column.
+func (c *classSizes) complement() []float64 {
+	j := len(c.sizes)
+	v := make([]float64, j)
+	for i, n := range c.classes {
+		v[i] = math.Sqrt(float64(n) / float64(len(c.of)))
+	}
+	v[0]++ // of the same sign, so that nothing cancels
+	size := dot(v, v)
+	q := make([]float64, j*(j-1))
+	for i := range j {
+		for l := 1; l < j; l++ {
+			q[i*(j-1)+l-1] = -2 * v[i] * v[l] / size
+			if i == l {
+				q[i*(j-1)+l-1]++
+			}
 		}
-		q[j*(k-1)+j-1] = -float64(j) / root
 	}
 	return q
 }
 
-// seliDistances fills the distances of classifier and class means from the geometry of the class sizes.
+// products returns the K×K matrix that is m between the u_j and n_j^exponent within sizes, divided by its norm.
+func (c *classSizes) products(m []float64, exponent float64) sizeProducts {
+	j := len(c.sizes)
+	p := sizeProducts{classSizes: *c, between: m, own: make([]float64, j)}
+	square := dot(m, m)
+	for i, n := range c.sizes {
+		p.own[i] = math.Pow(float64(n), exponent)
+		square += float64(c.classes[i]-1) * p.own[i] * p.own[i]
+	}
+	inverse := 1 / math.Sqrt(square)
+	for i := range j {
+		p.own[i] *= inverse
+		for l := range j {
+			m[i*j+l] *= inverse / math.Sqrt(float64(c.classes[i])*float64(c.classes[l]))
+		}
+		m[i*j+i] -= p.own[i] / float64(c.classes[i])
+	}
+	p.rounding = roundoff64 * math.Sqrt(float64(j)) * float64(c.sizes[j-1]) / float64(c.sizes[0])
+	return p
+}
+
+// seliDistances fills the distances of classifier and class means from the geometry of the class sizes; for equal sizes that is the simplex ETF.
 func (g *geometry) seliDistances(b *builder, s shape) {
 	keys := []string{KeyNC2WSELI, KeyNC2MeansSELI}
 	if s.head == nil {
 		b.miss(KeyNC2WSELI, noWeights)
 	}
-	switch equal := s.empty < 0 && slices.Min(s.counts) == slices.Max(s.counts); {
+	switch {
 	case s.empty >= 0:
 		b.missAll(emptyReason(s.empty), keys...)
 		return
@@ -83,32 +135,40 @@ func (g *geometry) seliDistances(b *builder, s shape) {
 		return
 	case !b.any(keys...):
 		return
-	case s.k > mostSELI && !equal:
-		b.missAll(fmt.Sprintf("more than %d classes of different sizes", mostSELI), keys...)
+	}
+	c := newClassSizes(s.counts)
+	if work := eigenWork(len(c.sizes)); len(c.sizes) > mostSizes {
+		b.missAll(fmt.Sprintf("more than %d different sizes of classes", mostSizes), keys...)
 		return
-	case !equal && !b.pays(eigenWork(s.k)):
+	} else if !b.pays(work) {
 		for _, key := range keys {
-			b.missExpensive(key, eigenWork(s.k))
+			b.missExpensive(key, work)
 		}
 		return
 	}
-	target, ok := g.newSELI(s.counts)
-	if !ok {
-		b.missAll("the eigenvalue iteration failed", keys...)
-		return
-	}
-	if h := s.head; h != nil {
-		if norm(h.centred) > float64(s.k)*eps64*norm(h.w) {
-			g.putSELI(b, KeyNC2WSELI, h.centred, target.classifier, target.rounding, s)
-		} else {
-			b.miss(KeyNC2WSELI, "all rows of W are the same")
+	var classifier, means *sizeProducts
+	if len(c.sizes) > 1 {
+		w, m, ok := g.seli(c)
+		if !ok {
+			b.missAll("the eigenvalue iteration failed", keys...)
+			return
 		}
+		classifier, means = &w, &m
+	}
+	g.fromSELI(b, s, classifier, means)
+}
+
+func (g *geometry) fromSELI(b *builder, s shape, classifier, means *sizeProducts) {
+	if h := s.head; h != nil && norm(h.centred) > float64(s.k)*eps64*norm(h.w) {
+		g.putSELI(b, KeyNC2WSELI, h.centred, classifier, s)
+	} else if h != nil {
+		b.miss(KeyNC2WSELI, "all rows of W are the same")
 	}
 	if !(dot(s.centred[:s.k*s.d], s.centred) > s.floor) {
 		b.miss(KeyNC2MeansSELI, "the class means coincide")
 		return
 	}
-	g.putSELI(b, KeyNC2MeansSELI, aroundTheirMean(s.centred, s.k, s.d), target.means, target.rounding, s)
+	g.putSELI(b, KeyNC2MeansSELI, aroundTheirMean(s.centred, s.k, s.d), means, s)
 }
 
 // aroundTheirMean returns rows (K×d) less their mean.
@@ -124,7 +184,7 @@ func aroundTheirMean(rows []float64, k, d int) []float64 {
 }
 
 // putSELI fills ‖U(RRᵀ) − T‖ of rows R; T nil is the simplex ETF.
-func (g *geometry) putSELI(b *builder, key string, rows, target []float64, rounding float64, s shape) {
+func (g *geometry) putSELI(b *builder, key string, rows []float64, target *sizeProducts, s shape) {
 	m := g.gram.of(g.team, rows, rows, s.k, s.d)
 	f := m.frobenius()
 	if target == nil {
@@ -133,10 +193,10 @@ func (g *geometry) putSELI(b *builder, key string, rows, target []float64, round
 	}
 	b.put(key, math.Sqrt(m.sum(func(i int, row []float64) (sum float64) {
 		for j, x := range row {
-			x = x/f - target[i*s.k+j]
+			x = x/f - target.at(i, j)
 			sum += x * x
 		}
 		return sum
 	})))
-	b.blur(key, rounding)
+	b.blur(key, target.rounding)
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A campaign of faults (python3 alone): kills, stops, full disks, hostile requests, fuzzing, each trial compared with an undisturbed run.
+"""A campaign of faults (python3 alone): kills, stops, full disks, cut networks, hostile requests and
+workers, changed files, fuzzing, each trial compared with an undisturbed run. The trials are in scripts/faults.
 
     scripts/campaign.py FOLDER [--hours H] [--seed S] [--only KIND,…] [--binary COLLAPSE]
     scripts/campaign.py FOLDER --report

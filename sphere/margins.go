@@ -31,6 +31,6 @@ func nearest(rows *mat.Dense) float64 {
 	n, d := rows.Dims()
 	var products, x mat.Dense
 	products.Mul(rows, rows.T())
-	x.Mul(mat.NewDense(1, n, hull.Nearest(products.RawMatrix().Data, n, d)), rows)
+	x.Mul(mat.NewDense(1, n, hull.Nearest(products.At, n, d)), rows)
 	return mat.Norm(&x, 2)
 }

@@ -15,13 +15,13 @@ const (
 )
 
 // Nearest returns the weights (n, none negative, with sum 1) of the point of the convex hull of n points p_i in R^d that is nearest to the
-// origin, from their products p_i·p_j (n×n). The distance, ‖Σ weight_i p_i‖, depends on errors of the weights only in second order.
+// origin, from their products at(i, j) = p_i·p_j. The distance, ‖Σ weight_i p_i‖, depends on errors of the weights only in second order.
 //
 // It first tries whether the nearest point of the affine hull lies in the convex hull, as for nearly regular simplices. Else it is
 // Wolfe's algorithm (1976): the nearest point of the hull of a few points, the corral; the point furthest below it joins, points
 // with negative weight leave.
-func Nearest(products []float64, n, d int) []float64 {
-	p := points{products, n}
+func Nearest(at func(i, j int) float64, n, d int) []float64 {
+	p := points{at, n}
 	if n <= d+1 {
 		if whole := p.affine(all(n)); whole != nil && slices.Min(whole) > rounding {
 			return whole
@@ -48,11 +48,9 @@ func Nearest(products []float64, n, d int) []float64 {
 
 // points are given by their products.
 type points struct {
-	products []float64
-	n        int
+	at func(i, j int) float64
+	n  int
 }
-
-func (p points) at(i, j int) float64 { return p.products[i*p.n+j] }
 
 func all(n int) []int {
 	list := make([]int, n)

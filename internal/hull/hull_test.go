@@ -17,10 +17,10 @@ func distance(x *mat.Dense, weights []float64) float64 {
 	return mat.Norm(&point, 2)
 }
 
-func products(x *mat.Dense) []float64 {
+func products(x *mat.Dense) func(i, j int) float64 {
 	var p mat.Dense
 	p.Mul(x, x.T())
-	return p.RawMatrix().Data
+	return p.At
 }
 
 // overFaces is the least distance to a point of the affine hull of some rows that lies in their convex hull.
