@@ -52,13 +52,14 @@ func (g *geometry) oneVsRest(b *builder, s shape) {
 	b.put(key, slices.Min(margins.margins))
 }
 
-// marginWork estimates the operations: a system of equations for each class, or one for each step where the others are more than a simplex;
-// and all of it again to see what rounding does.
+// marginWork estimates the operations, and all of them again to see what rounding does. For a simplex each class solves one system of equations;
+// where there are more classes than dimensions, one for each vector that joins, of which there are about d/2 in the end.
 func marginWork(k, d int) float64 {
-	corral := float64(min(k, d+1))
-	work := float64(k) * corral * corral * corral
+	classes, corral := float64(k), float64(min(k, d+1))
+	work := classes * corral * corral * corral
 	if k > d+1 {
-		work *= corral
+		corral /= 2
+		work = classes * corral * corral * (corral*corral/12 + classes)
 	}
 	return leastPerturbations * work
 }
