@@ -39,7 +39,7 @@ func sideNames(e *judge.Effect) [2]string {
 	switch {
 	case e.Kind == judge.Linear:
 		return [2]string{"bend", "rise"}
-	case okLeft && !okRight && strings.Trim(e.Sides[1], "0123456789.") == "":
+	case okLeft && !okRight && strings.Trim(e.Sides[1], "0123456789. /") == "":
 		return [2]string{"measured", "compared with"}
 	case okLeft && okRight:
 		names := [2]string{left.apartFrom(right), right.apartFrom(left)}
