@@ -78,6 +78,17 @@ func TestUpdatesAddUpToThePage(t *testing.T) {
 	}
 }
 
+// TestAPageTriesAgain: if a page's requests fail for a while, it has the newest epochs later, though nothing more is written.
+func TestAPageTriesAgain(t *testing.T) {
+	dir, claim := bigLab(t)
+	tab := openRun(t, startTest(t, Options{Lab: dir}), claim.Hash)
+	look[bool](t, tab, `(() => { const real = fetch; let left = 4; window.fetch = (...a) => left-- > 0 ? Promise.reject(new Error('cut')) : real(...a); return true; })()`)
+	if err := claim.AppendEpoch(201, epochRows(201)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, tab, 30*time.Second, shownEpoch+" === 201")
+}
+
 // TestPrinting writes epochs while some curves are out of sight, and prints: the paper has all of them.
 func TestPrinting(t *testing.T) {
 	dir, claim := bigLab(t)

@@ -102,6 +102,7 @@ function hear(message) {
   if (state.lost) { say(state.lost); return; }
   say('live');
   const follow = document.body.dataset.live;
+  if (!before && follow && behind(follow, state)) later(0);
   if (!before || !follow) return;
   if (before.lost) { anew = true; refresh(); return; }
   if (!document.hidden) for (const e of $$('[data-epoch]')) { const m = state.runs[e.dataset.epoch]; if (m) e.textContent = m.epoch; }
@@ -113,6 +114,12 @@ function hear(message) {
   const a = before.runs[follow], b = state.runs[follow];
   if (b && (!a || a.status !== b.status || b.epoch < a.epoch)) { anew = true; refresh(); }
   else if (b && a.epoch !== b.epoch) { if (later(650) > 100) soon(); }
+}
+
+// behind reports whether a run went on between the making of its page and the first message.
+function behind(follow, state) {
+  const shown = $('[data-tile="epoch"]'), now = state.runs[follow];
+  return shown && now && parseInt(shown.textContent, 10) < now.epoch;
 }
 
 // later schedules a refresh, at least so many milliseconds after the last one and no sooner than the server allows. It returns the
@@ -162,10 +169,11 @@ async function refresh() {
   dirty = anew = false;
   lately = Date.now();
   draw.settle();
+  let wait = 650;
   try {
     const own = $$('figure[data-drawn]').filter((f) => !$('[data-panel] > svg', f)).map((f) => f.dataset.figure);
     const answer = draw.charge(await fetch(location.href, { headers: { Accept: 'text/html', 'Collapse-Drawn': own.join(' ') } }));
-    if (!answer.ok) { say('the lab cannot be read now'); return; }
+    if (!answer.ok) { say('the lab cannot be read now'); dirty = true; wait = 2000; return; }
     if (document.querySelector('main > .narrow')) { location.reload(); return; }
     const next = new DOMParser().parseFromString(await answer.text(), 'text/html'), frames = $('[data-film]', next) && $$('form.film option', next).map((o) => Number(o.value));
     take(next);
@@ -175,10 +183,12 @@ async function refresh() {
   } catch (err) {
     anew = anew || whole;
     say('connecting …');
+    dirty = true; // nobody else may write for a long time
+    wait = 2000;
   } finally {
     busy = false;
     pause = draw.settle();
-    if (dirty) later(650);
+    if (dirty) later(wait);
   }
 }
 
