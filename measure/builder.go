@@ -104,7 +104,7 @@ func (b *builder) missAll(reason string, keys ...string) {
 // missExpensive stores why a measure is left out of "default".
 func (b *builder) missExpensive(key string, work float64) {
 	const nominal = 20e9 // operations per second of a modest machine; the text says "about"
-	b.miss(key, fmt.Sprintf("not requested: about %.1f s; --measures all", work/nominal))
+	b.miss(key, fmt.Sprintf("not requested: about %.1f s; --measures all", max(0.1, work/nominal)))
 }
 
 // finish adds the conventions, and a reason for every key that is still empty.

@@ -59,9 +59,9 @@ func marginWork(k, d int) float64 {
 	work := classes * corral * corral * corral
 	if k > d+1 {
 		corral /= 2
-		work = classes * corral * corral * (corral*corral/12 + classes)
+		work = classes * corral * corral * (corral*corral/3 + 4*classes)
 	}
-	return leastPerturbations * work
+	return mostPerturbations * work
 }
 
 // marginTask computes the margin of one class per item.

@@ -71,6 +71,32 @@ func TestNearestAgainstAllFaces(t *testing.T) {
 	})
 }
 
+// TestNearestIsBelowAllPoints: of larger hulls every point lies beyond the plane through the nearest one, and those with weight lie in it.
+func TestNearestIsBelowAllPoints(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n, d := rapid.IntRange(5, 80).Draw(rt, "n"), rapid.IntRange(2, 30).Draw(rt, "d")
+		away := rapid.Float64Range(0, 3).Draw(rt, "away")
+		rng := rand.New(rand.NewPCG(7, rapid.Uint64().Draw(rt, "seed")))
+		x := mat.NewDense(n, d, nil)
+		x.Apply(func(_, j int, _ float64) float64 {
+			if j == 0 {
+				return away + rng.NormFloat64()
+			}
+			return rng.NormFloat64()
+		}, x)
+		weights := Nearest(products(x), n, d)
+		var point, along mat.Dense
+		point.Mul(mat.NewDense(1, n, weights), x)
+		along.Mul(x, point.T())
+		square := math.Pow(mat.Norm(&point, 2), 2)
+		for i, w := range weights {
+			if v := along.At(i, 0) - square; !(v > -1e-9) || w > 0 && !(v < 1e-9) {
+				rt.Fatalf("point %d of weight %g lies %g beyond the plane", i, w, v)
+			}
+		}
+	})
+}
+
 // TestRegularSimplexes: all weights are 1/n, found at once whatever the size.
 func TestRegularSimplexes(t *testing.T) {
 	const n = 300

@@ -89,6 +89,20 @@ func TestAPageTriesAgain(t *testing.T) {
 	until(t, tab, 30*time.Second, shownEpoch+" === 201")
 }
 
+// TestAPageCatchesUp: a run went on after its page was made and before the page listens; nothing more is written.
+func TestAPageCatchesUp(t *testing.T) {
+	dir, claim := bigLab(t)
+	tab := openRun(t, startTest(t, Options{Lab: dir}), claim.Hash)
+	look[bool](t, tab, `(() => { window.heard = []; window.listen = hear; hear = (m) => heard.push(m); return true; })()`)
+	if err := claim.AppendEpoch(201, epochRows(201)); err != nil {
+		t.Fatal(err)
+	}
+	newest := fmt.Sprintf("heard.find((m) => m.state && m.state.runs && m.state.runs[%q] && m.state.runs[%q].epoch === 201)", claim.Hash, claim.Hash)
+	until(t, tab, 20*time.Second, "!!"+newest)
+	look[bool](t, tab, "(() => { last = null; listen("+newest+"); return true; })()") // the first message that the page heeds
+	until(t, tab, 20*time.Second, shownEpoch+" === 201")
+}
+
 // TestPrinting writes epochs while some curves are out of sight, and prints: the paper has all of them.
 func TestPrinting(t *testing.T) {
 	dir, claim := bigLab(t)
