@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills PyTorch engines, and the programs and workers that drive them, with kill -9 at random moments, and goes on each time.
 
-    scripts/kill_engines.py COLLAPSE_BINARY [KILLS [SEED]]
+    scripts/kill_engines.py COLLAPSE_BINARY [KILLS [SEED [DEVICE]]]
 
 needs a Python with PyTorch (COLLAPSE_PYTHON, or /usr/bin/python3). A third of the kills are of workers and their engines, in studies that
 a coordinator keeps. In the end the last checkpoint and the features must have the bytes of a run that was never killed, no process may be
@@ -18,8 +18,8 @@ STUDY = "[study]\nname = \"killed\"\n[base]\n" + CONFIG
 
 
 class Trial:
-    def __init__(self, collapse, work):
-        self.collapse, self.work = collapse, work
+    def __init__(self, collapse, work, device):
+        self.collapse, self.work, self.device = collapse, work, device
         # Engines are told by the folder that their package lies in: it is this trial's alone.
         self.cache = work + "/cache"
         self.env = {"COLLAPSE_PYTHON": "/usr/bin/python3", **os.environ, "XDG_CACHE_HOME": self.cache}
@@ -28,7 +28,7 @@ class Trial:
                 f.write(text)
 
     def start(self, lab):
-        return self.call("log", "w", "--lab", f"{self.work}/{lab}", "train", self.work + "/run.toml", "--device", "cpu")
+        return self.call("log", "w", "--lab", f"{self.work}/{lab}", "train", self.work + "/run.toml", "--device", self.device)
 
     def coordinate(self, lab):
         with socket.socket() as s:
@@ -42,7 +42,7 @@ class Trial:
         while not (os.path.exists(token) and os.path.getsize(token)):
             time.sleep(0.01)
         return self.call("worker.log", "a", "worker", "--connect", f"nats://127.0.0.1:{self.port}", "--token-file", token, "--slots", "1", "--name", "one",
-                         "--scratch", self.work + "/scratch", "--checkpoint-every", "100ms", "--device", "cpu")
+                         "--scratch", self.work + "/scratch", "--checkpoint-every", "100ms", "--device", self.device)
 
     def call(self, log, mode, *args):
         with open(f"{self.work}/{log}", mode) as out:
@@ -76,12 +76,12 @@ class Trial:
         self.none_left(15)
 
 
-def main(collapse, kills, seed):
+def main(collapse, kills, seed, device):
     random.seed(seed)
     print(f"seed {seed}")
     work = tempfile.mkdtemp(prefix="kill-engines-")
     try:
-        trial = Trial(os.path.abspath(collapse), work)
+        trial = Trial(os.path.abspath(collapse), work, device)
         begin = time.time()
         trial.unbroken("whole")
         took = time.time() - begin
@@ -189,6 +189,7 @@ def compare(trial):
 
 
 if __name__ == "__main__":
-    if not 2 <= len(sys.argv) <= 4:
+    if not 2 <= len(sys.argv) <= 5:
         sys.exit(__doc__)
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 100, int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 30))
+    _, binary, kills, seed, device, *_ = [*sys.argv, *["100", str(random.randrange(1 << 30)), "cpu"][len(sys.argv) - 2:]]
+    main(binary, int(kills), int(seed), device)
