@@ -40,8 +40,8 @@ type Hours struct {
 	Cores   int     `json:"cores"` // of this machine
 	Here    float64 `json:"here"`
 	On64    float64 `json:"cores_64"`
-	OnGPU   float64 `json:"gpu_estimate"`
-	Unrated bool    `json:"-"` // another engine computes some of what is left: no rate for cores is known
+	OnGPU   float64 `json:"gpu"` // one run after the other
+	Unrated bool    `json:"-"`   // another engine computes some of what is left: no rate for cores is known
 }
 
 // MarshalJSON writes null for hours that no rate gives.
@@ -60,10 +60,8 @@ func (h Hours) MarshalJSON() ([]byte, error) {
 // manyCores is the number of cores in the second column of hours.
 const manyCores = 64
 
-// GPU says which GPU is meant and what is assumed about it.
-func GPU() string {
-	return fmt.Sprintf("%s in TF32 at a tenth of its peak of %.0f TFLOP/s, an estimate", gpuName, gpuPeak/1e12)
-}
+// GPU says which GPU is meant.
+func GPU() string { return gpuName + " in float32, a run at a time" }
 
 // Planner plans recipes one after another. Runs that several recipes share count once in Total.
 type Planner struct {
@@ -95,7 +93,7 @@ func (p *Planner) Plan(r *recipe.Recipe, choice recipe.Choice) (Plan, error) {
 		plan.Notes = append(plan.Notes, "L-BFGS evaluates a batch several times in a step: counted is the most it may, optim.lbfgs.max_iter, with a line search max_eval, which the last search of a step can pass.")
 	}
 	if plan.Engine != "" {
-		plan.Notes = append(plan.Notes, "run.engine = "+plan.Engine+": what cores or a GPU take is work divided by the rate that `collapse engine check` finds there; the GPU above is only an estimate.")
+		plan.Notes = append(plan.Notes, "run.engine = "+plan.Engine+": what cores or a GPU take is work divided by the rate that `collapse engine check` finds there; the GPU above is another machine's.")
 	}
 	p.total.add(p.fresh(rounds))
 	return plan, nil
@@ -136,10 +134,13 @@ func (plan *Plan) add(rounds [][]job) {
 	for _, round := range rounds {
 		var times []float64
 		for _, j := range round {
-			switch left := plan.count(j); {
-			case left && j.engine != "":
+			if !plan.count(j) {
+				continue
+			}
+			plan.Hours.OnGPU += j.flop / (j.rate.OnGPU * 1e9) / 3600
+			if j.engine != "" {
 				plan.Hours.Unrated = true
-			case left:
+			} else {
 				times = append(times, j.flop/(j.rate.GFLOPS/2*1e9))
 			}
 		}
@@ -149,7 +150,6 @@ func (plan *Plan) add(rounds [][]job) {
 	}
 	plan.Hours.Here += makespan(left, plan.Hours.Cores) / 3600
 	plan.Hours.On64 += makespan(left, manyCores) / 3600
-	plan.Hours.OnGPU = plan.Left / (gpuShare * gpuPeak) / 3600
 }
 
 // count adds a job to the plan's sums and reports whether it still has to be computed.

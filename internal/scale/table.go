@@ -10,7 +10,7 @@ import (
 
 // Columns are the headings of Cells.
 func (plan Plan) Columns() []string {
-	return []string{"recipe", "runs", "work", format.Count(plan.Hours.Cores, "core"), strconv.Itoa(manyCores) + " cores", "one GPU (estimate)"}
+	return []string{"recipe", "runs", "work", format.Count(plan.Hours.Cores, "core"), strconv.Itoa(manyCores) + " cores", "one GPU"}
 }
 
 // Cells are a plan as a row of a table.
@@ -51,12 +51,9 @@ func (plan Plan) Lines() [][2]string {
 	columns, cells := plan.Columns(), plan.Cells()
 	lines := [][2]string{{"runs", runs}, {"work", work}}
 	for i := 3; i < len(cells); i++ {
-		name, _, estimate := strings.Cut(columns[i], " (")
-		if estimate {
-			cells[i] += "  (" + GPU() + ")"
-		}
-		lines = append(lines, [2]string{name, cells[i]})
+		lines = append(lines, [2]string{columns[i], cells[i]})
 	}
+	lines[len(lines)-1][1] += "  (" + GPU() + ")"
 	for _, r := range plan.Rates {
 		lines = append(lines, [2]string{"rate", fmt.Sprintf("%s: %.0f GFLOP/s on two cores (%s)", r.Of, r.GFLOPS, r.Source)})
 	}
@@ -72,9 +69,9 @@ func Markdown(plans []Plan) string {
 	for _, p := range plans {
 		row(p.Cells())
 	}
-	s.WriteString("\n| network | GFLOP/s on two cores | measured |\n|---|---|---|\n")
+	s.WriteString("\n| network | GFLOP/s on two cores | on one GPU | measured |\n|---|---|---|---|\n")
 	for _, r := range rates {
-		row([]string{r.Of, strconv.FormatFloat(r.GFLOPS, 'f', -1, 64), r.Source})
+		row([]string{r.Of, strconv.FormatFloat(r.GFLOPS, 'f', -1, 64), strconv.FormatFloat(r.OnGPU, 'f', -1, 64), r.Source})
 	}
 	return s.String()
 }

@@ -205,8 +205,12 @@ func (j *job[T]) oneEpoch(ctx context.Context, e int) error {
 			return err
 		}
 	}
+	start := time.Now()
 	if err := j.save(e+1, rows); err != nil {
 		return err
+	}
+	if j.safe == e+1 {
+		w.saved = time.Since(start)
 	}
 	j.finishedEpoch(e+1, measured, &sum, rows)
 	return nil

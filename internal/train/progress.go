@@ -19,8 +19,9 @@ type watch struct {
 	training time.Duration // spent in finished epochs
 	epochAt  time.Time     // start of the epoch under way
 	measured time.Duration // time of the last measurement
+	saved    time.Duration // time of the last checkpoint
 	steps    int           // finished here
-	left     func(epoch, step int) (steps, measurements int)
+	left     func(epoch, step int) (steps, measurements, checkpoints int)
 }
 
 // stopped returns why training must stop now, or nil.
@@ -69,19 +70,22 @@ func (w *watch) remaining(now time.Time, epoch, step int) time.Duration {
 	if w.steps == 0 {
 		return 0
 	}
-	steps, measurements := w.left(epoch, step)
-	return time.Duration(float64(steps)*float64(w.spent(now))/float64(w.steps)) + time.Duration(measurements)*w.measured
+	steps, measurements, checkpoints := w.left(epoch, step)
+	return time.Duration(float64(steps)*float64(w.spent(now))/float64(w.steps)) + time.Duration(measurements)*w.measured + time.Duration(checkpoints)*w.saved
 }
 
 // left counts what remains after the given step of the given epoch, both from 0.
-func (j *job[T]) left(epoch, step int) (steps, measurements int) {
-	epochs, per := j.cfg.Run.Epochs, j.s.stepsPerEpoch()
-	steps = (epochs-epoch)*per - step
-	measurements = epochs/j.cfg.Run.MeasureEvery - epoch/j.cfg.Run.MeasureEvery
-	if epochs%j.cfg.Run.MeasureEvery != 0 {
-		measurements++
+func (j *job[T]) left(epoch, step int) (steps, measurements, checkpoints int) {
+	r := &j.cfg.Run
+	return (r.Epochs-epoch)*j.s.stepsPerEpoch() - step, due(r.Epochs, epoch, r.MeasureEvery), due(r.Epochs, epoch, r.CheckpointEvery)
+}
+
+// due is how often something falls due in the epochs after the given one, every so many epochs and in the last.
+func due(epochs, epoch, every int) int {
+	if epoch == epochs {
+		return 0
 	}
-	return steps, measurements
+	return (epochs+every-1)/every - epoch/every
 }
 
 func (j *job[T]) note(text string) {

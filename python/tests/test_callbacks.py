@@ -23,6 +23,7 @@ from support import FolderTest, needs_torch, torch
 import collapse
 import collapse.callbacks
 from test_arrays import expected, needs_program
+from test_history import WITHOUT_MATPLOTLIB
 
 if torch:
     class Net(torch.nn.Module):
@@ -238,7 +239,8 @@ class DepthTest(FolderTest):
         self.assertIn("accuracy", depth["features"].measures)
         self.assertNotIn("accuracy", depth["body.0"].measures)
         self.assertTrue(net.training)
-        text = depth.plot()
+        with WITHOUT_MATPLOTLIB:
+            text = depth.plot()
         for word in ("body.0", "features", "nc1_pinv"):
             self.assertIn(word, text)
         self.assertEqual(list(collapse.measure_layers(net, loader)), ["body", "features"])

@@ -72,7 +72,7 @@ class KindsTest(CaptureTest):
         model = nn.DataParallel(build("Net"))
         with self.assertRaisesRegex(TypeError, r"run model.module, and write Tap\(model.module, folder\)"):
             Tap(model, self.folder)
-        self.assertEqual(self.capture(model.module, [inputs("Net")])["classifier"], "fc")
+        self.assertEqual(self.capture(model.module.to("cpu"), [inputs("Net")])["classifier"], "fc")
 
 
 @needs_torch

@@ -1,0 +1,34 @@
+package train
+
+import (
+	"testing"
+	"time"
+)
+
+// The time left is that of steps, measurements and checkpoints, as long as the last ones took.
+func TestTimeLeft(t *testing.T) {
+	now := time.Now()
+	w := watch{steps: 20, training: 10 * time.Second, measured: time.Second, saved: 3 * time.Second}
+	w.left = func(epoch, step int) (steps, measurements, checkpoints int) { return 8 - step, 4, 2 }
+	if got := w.remaining(now, 0, 2); got != (3+4+6)*time.Second {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestDue(t *testing.T) {
+	for _, epochs := range []int{1, 6, 7, 10} {
+		for _, every := range []int{1, 3, 10, 11} {
+			for epoch := range epochs + 1 {
+				want := 0
+				for e := epoch + 1; e <= epochs; e++ {
+					if e%every == 0 || e == epochs {
+						want++
+					}
+				}
+				if got := due(epochs, epoch, every); got != want {
+					t.Errorf("%d epochs, every %d, after %d: %d, counted %d", epochs, every, epoch, got, want)
+				}
+			}
+		}
+	}
+}
