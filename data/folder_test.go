@@ -141,8 +141,8 @@ func FuzzImage(f *testing.F) {
 	f.Add(b.Bytes())
 	f.Add(pngOf(3, 5, 7))
 	f.Add(pngHeader(1<<20, 1<<20))
+	path := filepath.Join(f.TempDir(), "x.png")
 	f.Fuzz(func(t *testing.T, file []byte) {
-		path := filepath.Join(t.TempDir(), "x.png")
 		write(t, path, file)
 		if h, w, err := imageSize(path); err != nil || h*w > 1<<16 {
 			return
