@@ -7,6 +7,7 @@ package figure
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"collapse/internal/chart"
@@ -53,14 +54,31 @@ func dilationFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun, for
 	p := Picture{Figure: chart.Figure{ID: id + g.Suffix, Columns: 2}}
 	for _, f := range forms {
 		x := chart.Axis{Label: f.Axis, Zero: true}
-		p.Panels = append(p.Panels,
-			chart.Panel{ID: "dilation-" + f.Key, Title: "Dilation", X: x, Y: chart.Axis{Label: "√NC1 of the test features", Zero: true},
-				Series: curvesAgainst(g, runs, f, (*judge.JudgedRun).Dilation, 1)},
+		dilation := curvesAgainst(g, runs, f, (*judge.JudgedRun).Dilation, 1)
+		y := chart.Axis{Label: "√NC1 of the test features", Zero: true}
+		if stray(dilation) {
+			y = chart.Axis{Label: y.Label, Scale: chart.Log}
+		}
+		p.Panels = append(p.Panels, chart.Panel{ID: "dilation-" + f.Key, Title: "Dilation", X: x, Y: y, Series: dilation},
 			chart.Panel{ID: "accuracy-" + f.Key, Title: "Test accuracy", X: x, Y: chart.Axis{Label: "test accuracy", Unit: "%"},
 				Series: curvesAgainst(g, runs, f, (*judge.JudgedRun).TestAccuracy, 100)})
 	}
 	p.Table = dilationTable(g, runs, forms)
 	return p
+}
+
+// stray says whether a single run lies more than twice as high as every mean: class means that are nearly dependent make NC1 as large as one
+// likes, and on a linear axis such a run would press all curves together.
+func stray(series []chart.Series) bool {
+	var runs, means float64
+	for _, s := range series {
+		if s.Faint {
+			runs = max(runs, slices.Max(s.Y))
+		} else {
+			means = max(means, slices.Max(s.Y))
+		}
+	}
+	return runs > 2*means
 }
 
 // curvesAgainst draws, for every loss, the single runs, faint, and the means with their spread.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/chart"
 	"collapse/internal/judge"
 	"collapse/internal/judge/judgetest"
 	"collapse/internal/store"
@@ -95,5 +96,18 @@ func TestACellOfTheGridIsNeverAnOlderValue(t *testing.T) {
 	}
 	if v := cell([]judge.Run{r}, r.CurveName(), r.Noise, "train", "nc1_pinv"); !math.IsNaN(v) {
 		t.Errorf("the grid's cell shows %g of an older epoch", v)
+	}
+}
+
+// One run far above every mean would flatten the curves on a linear axis.
+func TestStray(t *testing.T) {
+	mean := chart.Series{Y: chart.Numbers{0.5, 1.2}}
+	for _, of := range []struct {
+		runs []float64
+		want bool
+	}{{[]float64{0.4, 0.6, 2.3}, false}, {[]float64{0.4, 2.5}, true}} {
+		if got := stray([]chart.Series{{Y: of.runs, Faint: true}, mean}); got != of.want {
+			t.Errorf("%v: %v", of.runs, got)
+		}
 	}
 }
