@@ -26,7 +26,7 @@ func TestDryRunOfARecipe(t *testing.T) {
 		t.Errorf("timed: %+v %s", got.Timed, got.Untimed)
 	}
 	out, _ = called(t, 0, "--lab", lab, "reproduce", "md-tab2", "--dry-run", "--scale", "paper", "--data-dir", t.TempDir())
-	for _, want := range []string{"runs       192\n", "64 cores", "an estimate)", "rate       VGG13: 505 GFLOP/s", "not timed: mnist is not on this machine"} {
+	for _, want := range []string{"runs       192\n", "64 cores", "a run at a time)", "rate       VGG13: 505 GFLOP/s", "not timed: mnist is not on this machine"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}
