@@ -35,9 +35,10 @@ def same(a, b, tolerance, keys=COMPARED):
     keys = [key for key in keys if key in a.measures and key in b.measures]
     if len(keys) < 2:
         raise AssertionError("only %s can be compared" % keys)
-    worst = max(abs(a.measures[key] - b.measures[key]) / max(abs(b.measures[key]), 1e-3) for key in keys)
-    if not worst <= tolerance:
-        raise AssertionError("differs by %.2g: %s" % (worst, {key: (a.measures[key], b.measures[key]) for key in keys}))
+    differences = [abs(a.measures[key] - b.measures[key]) / max(abs(b.measures[key]), 1e-3) for key in keys]
+    if not all(d <= tolerance for d in differences):  # NaN neither
+        raise AssertionError("differs: %s" % {key: (a.measures[key], b.measures[key]) for key in keys})
+    worst = max(differences)
     return "%d measures, largest difference %.1g" % (len(keys), worst)
 
 
@@ -59,12 +60,12 @@ def states(device, folder):
 def tapped(make, shape, device, folder, tolerance, context=None, prepare=lambda net: net):
     """Captures of a model on the GPU and of a copy on the processor, from the same images."""
     results = []
-    for where in (device, "cpu"):
+    for place, where in (("device", device), ("processor", "cpu")):
         torch.manual_seed(0)
         net = prepare(make().eval().to(where))
         x = torch.randn(200, *shape, generator=torch.Generator().manual_seed(1))
-        out = os.path.join(folder, where.replace(":", ""))
-        inside = context if context and where != "cpu" else torch.no_grad
+        out = os.path.join(folder, place)
+        inside = context if context and place == "device" else torch.no_grad
         with torch.no_grad(), inside(), collapse.Tap(net, out) as tap:
             for i in range(0, 200, 50):
                 net(x[i:i + 50].to(where))
@@ -83,14 +84,14 @@ def resnet_tf32(device, folder):
     try:
         torch.set_float32_matmul_precision("high")
         torch.backends.cudnn.allow_tf32 = True
-        return tapped(lambda: torchvision.models.resnet18(num_classes=10), (3, 64, 64), device, folder, 0.2)
+        return tapped(lambda: torchvision.models.resnet18(num_classes=10), (3, 64, 64), device, folder, 0.02)
     finally:
         torch.set_float32_matmul_precision("highest")
 
 
 def resnet_autocast(device, folder):
     import torchvision
-    return tapped(lambda: torchvision.models.resnet18(num_classes=10), (3, 64, 64), device, folder, 0.5, lambda: torch.autocast("cuda", torch.bfloat16))
+    return tapped(lambda: torchvision.models.resnet18(num_classes=10), (3, 64, 64), device, folder, 0.1, lambda: torch.autocast(device.split(":")[0], torch.bfloat16))
 
 
 def channels_last(device, folder):
@@ -121,12 +122,15 @@ def layers(device, folder):
     net = torchvision.models.resnet18(num_classes=10).to(device)
     batches = [(torch.randn(50, 3, 64, 64, device=device), torch.arange(50) % 10) for _ in range(4)]
     depth = collapse.measure_layers(net, batches, layers=["layer1", "layer4"])
+    assert list(depth) == ["layer1", "layer4", "features"] and all(depth[name].n == 200 and depth[name].nc1_pinv > 0 for name in depth)
+    assert abs(depth["layer4"].nc1_pinv - depth["features"].nc1_pinv) <= 1e-3 * depth["features"].nc1_pinv  # its mean over space is the classifier's input
     return ", ".join("%s NC1 %.3g" % (name, depth[name].nc1_pinv) for name in depth)
 
 
 def plain_loop(device, folder):
     net, loader = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 3)).to(device), [(torch.randn(60, 5), torch.arange(60) % 3)]
     result = collapse.callbacks.Meter(loader, folder)(net, 1)
+    same(result, collapse.callbacks.Meter(loader)(net.cpu(), 1), 1e-4)
     return "NC1 %.3g from a loader on the processor" % result.nc1_pinv
 
 
@@ -191,6 +195,7 @@ def too_large(device, folder):
     h[:, 16] += torch.arange(4_000_000, device=device) % 7
     result = collapse.measure(h, y, keep="states")
     peak = torch.cuda.max_memory_allocated(device)
+    assert result.n == len(h) and abs(result.trace_within - 4) < 1e-3 and peak < 1.25 * h.numel() * 4, (result.n, result.trace_within, peak)  # 4: the variance of 0 to 6
     return "4,000,000 × 512 float32: n = %d, at most %.1f of %.0f GB on the device" % (result.n, peak / 1e9, free / 1e9)
 
 
