@@ -111,3 +111,16 @@ func TestStray(t *testing.T) {
 		}
 	}
 }
+
+func TestAStrayRunMakesTheAxisLogarithmic(t *testing.T) {
+	for _, dilation := range []float64{0.5, 500} {
+		m := judgetest.Common()
+		runs := m.Runs(t)
+		judgetest.SetFinal(&runs[0], "test", "dilation", dilation)
+		gs, _ := judge.Experiments(runs)
+		y := dilationFigure(gs[0], "dilation", gs[0].Runs, []judge.MemoryForm{gs[0].Form()}).Panels[0].Y
+		if log := y.Scale == chart.Log; log != (dilation == 500) {
+			t.Errorf("dilation %v: %+v", dilation, y)
+		}
+	}
+}

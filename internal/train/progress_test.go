@@ -3,6 +3,9 @@ package train
 import (
 	"testing"
 	"time"
+
+	"collapse/internal/store"
+	"collapse/parallel"
 )
 
 // The time left is that of steps, measurements and checkpoints, as long as the last ones took.
@@ -30,5 +33,27 @@ func TestDue(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// An epoch that writes a checkpoint says how long that took; one that writes none leaves the last time.
+func TestACheckpointIsTimed(t *testing.T) {
+	c := tinyConfig()
+	c.Run.Epochs, c.Run.CheckpointEvery = 4, 2
+	lab := newLab(t)
+	team := parallel.NewTeam(1)
+	defer team.Close()
+	session := tinySession[float32](t, c, team)
+	claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Config: session.in.canonical(c)})
+	fuzzMust(t, err)
+	j := newJob(session, lab, claim, Options{Team: team})
+	fuzzMust(t, j.files.Begin(PrintConfig(j.cfg)))
+	var times []time.Duration
+	for e := range 3 {
+		fuzzMust(t, j.oneEpoch(t.Context(), e))
+		times = append(times, j.watch.saved)
+	}
+	if times[0] != 0 || times[1] <= 0 || times[2] != times[1] {
+		t.Errorf("after epochs 1 to 3, with a checkpoint after the second: %v", times)
 	}
 }
