@@ -140,3 +140,19 @@ func TestCommittedResults(t *testing.T) {
 		t.Errorf("the figures weigh %d bytes, at most 3 MiB are wanted", size)
 	}
 }
+
+// The rows that the project's README quotes are those of the committed results: each verdict with its effect stands in the table.
+func TestTheReadmeQuotesTheResults(t *testing.T) {
+	_, rows, _ := strings.Cut(read(t, "..", "..", "README.md"), "| claim | verdict | effect, 95 % interval |\n|---|---|---|\n")
+	rows, _, _ = strings.Cut(rows, "\n\n")
+	table, quoted := read(t, "..", "..", "docs", "results", "standard", "README.md"), 0
+	for row := range strings.Lines(rows) {
+		_, found, _ := strings.Cut(strings.TrimSpace(row)[2:], " | ")
+		if quoted++; !strings.Contains(table, "| "+found) {
+			t.Errorf("the results have no %q", found)
+		}
+	}
+	if quoted != 5 {
+		t.Errorf("%d rows", quoted)
+	}
+}
