@@ -367,6 +367,8 @@ func TestSecondNonFinite(t *testing.T) {
 	sameMeasures(t, "without the dropped row", got, mustMeasure(t, in, Options{}), 30)
 }
 
+// FuzzReadState reads any bytes as a state, with a checksum that fits. What can be read is written as it was; a file of version 1 becomes
+// one of version 2, which then stays as it is.
 func FuzzReadState(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	in := gaussian[float64](40, 3, 3, .3, rng.Uint64())
@@ -377,13 +379,17 @@ func FuzzReadState(f *testing.F) {
 	}
 	named := momentsOf(f, in, false, 0, 40)
 	named.Values, named.Float32 = []int64{1, 2, 5}, true
-	for _, state := range []io.WriterTo{m, named, second} {
-		var b bytes.Buffer
-		if _, err := state.WriteTo(&b); err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b.Bytes()[:b.Len()-sha256.Size])
+	unsealed := func(state io.WriterTo) []byte {
+		b := written(f, state)
+		return b[:len(b)-sha256.Size]
 	}
+	for _, state := range []io.WriterTo{m, named, second} {
+		f.Add(unsealed(state))
+	}
+	// Version 1 has another magic number, and its first passes no spread of coordinates.
+	b, spread := unsealed(m), stateHeader+8*(1+2*m.K+m.K*m.D)
+	f.Add(slices.Concat([]byte(firstMagic), b[len(stateMagic):spread], b[spread+8*m.D:]))
+	f.Add(append([]byte(firstMagic), unsealed(second)[len(stateMagic):]...))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		file := seal(body)
 		state, err := ReadState(file)
@@ -394,16 +400,34 @@ func FuzzReadState(f *testing.F) {
 			}
 			return
 		}
-		var again bytes.Buffer
-		writer := io.WriterTo(state.Moments)
-		if state.SecondPass != nil {
-			writer = state.SecondPass
+		again := written(t, held(state))
+		if string(body[:len(firstMagic)]) == firstMagic {
+			file = again
+			if state, err = ReadState(file); err != nil {
+				t.Fatalf("version 1 becomes a file that is refused: %v", err)
+			}
+			again = written(t, held(state))
 		}
-		if _, err := writer.WriteTo(&again); err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(again.Bytes(), file) {
+		if !bytes.Equal(again, file) {
 			t.Fatal("what was read writes other bytes")
 		}
 	})
+}
+
+// held is what a state holds: moments or a second pass.
+func held(s State) io.WriterTo {
+	if s.SecondPass != nil {
+		return s.SecondPass
+	}
+	return s.Moments
+}
+
+// written is the file of a state.
+func written(t testing.TB, state io.WriterTo) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := state.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }

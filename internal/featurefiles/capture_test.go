@@ -14,7 +14,7 @@ import (
 
 // captureOf writes a capture of a problem in three shards, as collapse_tap does: two layers, h scaled and h mirrored, that run
 // against the order of their names. info replaces tap.json.
-func captureOf(t *testing.T, p problem, info string) string {
+func captureOf(t testing.TB, p problem, info string) string {
 	t.Helper()
 	n := p.k * p.n
 	arrays := map[string]arrayfile.Array{"weight.npy": arrayfile.Of("", []int{p.k, p.d}, p.w), "bias.npy": arrayfile.Of("", []int{p.k}, p.b)}

@@ -46,11 +46,7 @@ func FuzzOpen(f *testing.F) {
 				continue
 			}
 			r, err := set.Measure(0, measure.Options{DropNonFinite: true})
-			for key, v := range mapOf(r) {
-				if v-v != 0 {
-					t.Errorf("%s is %g", key, v)
-				}
-			}
+			allFinite(t, r)
 			if err == nil && r.N+r.Dropped != set.Columns[0].N {
 				t.Errorf("%d measured and %d dropped of %d samples", r.N, r.Dropped, set.Columns[0].N)
 			}
@@ -64,20 +60,26 @@ func FuzzOpen(f *testing.F) {
 // fuzzBytes bounds the files of fuzz tests.
 const fuzzBytes = 1 << 13
 
-func mapOf(r *measure.Report) map[string]float64 {
+// allFinite checks a report, if there is one.
+func allFinite(t *testing.T, r *measure.Report) {
 	if r == nil {
-		return nil
+		return
 	}
-	return r.Measures
+	for key, v := range r.Measures {
+		if v-v != 0 {
+			t.Errorf("%s is %g", key, v)
+		}
+	}
 }
 
-// FuzzCapture gives the reader of captures any description: a stream is never looked for outside the capture.
+// FuzzCapture gives a capture any description: no stream is looked for outside its folder, and what opens is measured or says why not.
 func FuzzCapture(f *testing.F) {
 	f.Add([]byte(`{"format":"collapse_tap 1","complete":true,"classifier":"fc","bias":true,"streams":{"features":{},"labels":{},"layers/a%2Eb":{}}}`))
 	f.Add([]byte(`{"format":"collapse_tap 1","complete":true,"streams":{"../features":{}}}`))
 	f.Add([]byte(`{"format":"collapse_tap 2","complete":true,"classifier":null,"streams":{"features":{"state":"/etc/passwd"},"layers/a":{}}}`))
 	f.Add([]byte(`{"format":"collapse_tap 1","complete":false,"error":"out of memory"}`))
-	dir := f.TempDir()
+	f.Add([]byte(wholeCapture))
+	dir := captureOf(f, problems()[0], wholeCapture)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if err := os.WriteFile(filepath.Join(dir, captureInfo), b, 0o644); err != nil {
 			t.Fatal(err)
@@ -91,12 +93,24 @@ func FuzzCapture(f *testing.F) {
 				t.Errorf("stream %q lies outside the capture", s)
 			}
 		}
-		if _, err := c.layers("*"); err != nil {
-			t.Logf("%v", err)
+		for _, req := range []Request{{Files: []string{dir}}, {Files: []string{dir}, Layers: "*"}} {
+			set, err := Open(req)
+			if err != nil {
+				continue
+			}
+			for i := range set.Columns {
+				if r, err := set.Measure(i, measure.Options{}); err == nil {
+					allFinite(t, r)
+				}
+			}
+			if err := set.Close(); err != nil {
+				t.Error(err)
+			}
 		}
 	})
 }
 
+// FuzzStream reads any bytes as npy records, with and without what the user may say of their labels.
 func FuzzStream(f *testing.F) {
 	var b bytes.Buffer
 	for _, a := range []arrayfile.Array{arrayfile.Of("", []int{2, 2}, []float32{1, 2, 3, 4}), arrayfile.Of("", []int{2}, []int64{0, 7})} {
@@ -107,12 +121,14 @@ func FuzzStream(f *testing.F) {
 	f.Add(b.Bytes())
 	f.Add(append(b.Bytes(), b.Bytes()...))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		one, err := Stream(bytes.NewReader(b), Request{}, measure.Options{})
-		if err != nil {
-			return
-		}
-		if _, err := one.Report(measure.Options{}); err != nil {
-			t.Logf("%v", err)
+		for _, req := range []Request{{}, {Classes: 8}, {IgnoreLabels: []string{"7"}}} {
+			one, err := Stream(bytes.NewReader(b), req, measure.Options{})
+			if err != nil {
+				continue
+			}
+			if r, err := one.Report(measure.Options{}); err == nil {
+				allFinite(t, r)
+			}
 		}
 	})
 }
@@ -145,13 +161,8 @@ func FuzzStateCapture(f *testing.F) {
 				continue
 			}
 			r, err := columns[0].Report(measure.Options{})
-			if err != nil {
-				t.Logf("%v", err)
-			}
-			for key, v := range mapOf(r) {
-				if v-v != 0 {
-					t.Errorf("%s is %g", key, v)
-				}
+			if err == nil {
+				allFinite(t, r)
 			}
 		}
 	})

@@ -59,7 +59,7 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// stopped is a run that was stopped after two epochs, with everything needed to continue it, or to try that with files that a fuzz test has changed.
+// stopped is a run that was stopped after stoppedAt epochs, with everything needed to continue it, or to try that with files that a fuzz test has changed.
 type stopped struct {
 	lab   *store.Lab
 	run   store.Run
@@ -67,15 +67,21 @@ type stopped struct {
 	files map[string][]byte // as they were
 }
 
+const stoppedAt = 5
+
+// newStopped makes the smallest run that has everything: an input of the fuzz tests costs what its files cost to write and to check.
 func newStopped(f *testing.F) *stopped {
 	f.Helper()
 	c := tinyConfig()
-	c.Run.SaveFeatures = "all"
+	c.Net.Depth, c.Net.Width = 1, 2
+	c.Data.SamplesPerClass, c.Data.TestSamplesPerClass = 4, 2
+	c.Run.Epochs, c.Run.Batch, c.Run.SaveFeatures = stoppedAt+1, 8, "all"
+	c.Run.MeasureEvery = 3
 	lab, err := store.Open(f.TempDir(), store.Options{})
 	fuzzMust(f, err)
 	f.Cleanup(func() { lab.Close() })
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := Run(ctx, c, lab, Options{Sink: &stopAfter{epochs: 2, cancel: cancel}, Open: openOnce})
+	r, err := Run(ctx, c, lab, Options{Sink: &stopAfter{epochs: stoppedAt, cancel: cancel}, Open: openOnce})
 	if !errors.Is(err, context.Canceled) {
 		f.Fatal(err)
 	}
@@ -105,7 +111,9 @@ func (s *stopped) with(t *testing.T, path string, b []byte, f func()) {
 	f()
 }
 
-func (s *stopped) ckpt(name string) string { return filepath.Join(s.job.ckpt.Checkpoint(2), name) }
+func (s *stopped) ckpt(name string) string {
+	return filepath.Join(s.job.ckpt.Checkpoint(stoppedAt), name)
+}
 
 // signed is the state of the checkpoint after a change, with a digest that fits.
 func (s *stopped) signed(t *testing.T, change func(*state)) []byte {
@@ -145,12 +153,12 @@ func FuzzRestore(f *testing.F) {
 			s.with(t, s.ckpt(name), b, func() {
 				if name == rundir.State { // its rows go to the lab
 					s.job.safe = 0
-					if err := s.job.restore(); err == nil && (s.job.safe < 0 || s.job.safe > 2) {
+					if err := s.job.restore(); err == nil && (s.job.safe < 0 || s.job.safe > stoppedAt) {
 						t.Errorf("goes on from epoch %d", s.job.safe)
 					}
 					return
 				}
-				if saved, err := s.job.ckpt.read(2); err == nil {
+				if saved, err := s.job.ckpt.read(stoppedAt); err == nil {
 					net := nativeOf(s.job.s)
 					loadModel(net.net, saved.model)
 					loadOptim(net.opt, saved.optim)
@@ -176,11 +184,11 @@ func FuzzInspect(f *testing.F) {
 			i, err := newInspector(s.lab.Reader, s.run)
 			fuzzMust(t, err)
 			fuzzMust(t, i.checkpoints())
-			files, err := i.files(2)
+			files, err := i.files(stoppedAt)
 			fuzzMust(t, err)
-			i.choose(3, files)
+			i.choose(stoppedAt+1, files)
 			i.finished()
-			if i.From < 0 || i.From > 2 || len(i.Wrong) == 0 { // it has no last checkpoint
+			if i.From < 0 || i.From > stoppedAt || len(i.Wrong) == 0 { // it has no last checkpoint
 				t.Errorf("%+v", i.Inspection)
 			}
 		})

@@ -24,6 +24,7 @@ import time
 FORMAT = "collapse-script 1"
 
 _STALE = 60.0  # seconds without a heartbeat after which the lab counts as dead
+_LISTEN = 10.0  # seconds to wait for another heartbeat before leaving: a living lab writes one every two
 _MOST_UNREAD = 2  # captures that may wait for the lab
 _WAIT = 0.05  # seconds between checks of what the lab has read
 
@@ -168,17 +169,32 @@ class Run(NoRun):
             time.sleep(_WAIT)
 
     def _stay(self):
-        """Raises Left if the lab has ended or another process has the run."""
+        """Raises Left if the lab has ended or another process has the run.
+
+        A heartbeat looks old too when the machine has slept or its clock was set: a lab that is alive writes another one soon.
+        """
+        heard = self._heard()
+        silence = time.time() - heard
+        if abs(silence) <= _STALE:
+            return
+        end = time.monotonic() + _LISTEN
+        while time.monotonic() < end:
+            time.sleep(_WAIT)
+            if self._heard() != heard:
+                return
+        raise Left("collapse: the lab has not been heard of for %.0f seconds" % silence)
+
+    def _heard(self):
+        """The time of the lab's last heartbeat; raises Left if the run is no longer this process's."""
         try:
+            heard = os.stat(self.info["heartbeat"]).st_mtime
             with open(self._path) as f:
                 generation = json.load(f)["generation"]
-            silence = time.time() - os.stat(self.info["heartbeat"]).st_mtime
         except (OSError, ValueError, KeyError, TypeError):
             raise Left("collapse: the lab has ended this run") from None
         if generation != self.info["generation"]:
             raise Left("collapse: another process has this run now")
-        if abs(silence) > _STALE:
-            raise Left("collapse: the lab has not been heard of for %.0f seconds" % silence)
+        return heard
 
 
 def _plain(x):

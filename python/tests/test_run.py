@@ -44,6 +44,16 @@ class Lab(unittest.TestCase):
         with open(self.at("events.jsonl")) as f:
             return [json.loads(line, parse_constant=self.fail) for line in f]
 
+    def beat(self, seconds):
+        """Sets the time of the heartbeat, counted from now."""
+        at = time.time() + seconds
+        os.utime(self.at("heartbeat"), (at, at))
+
+    def listen(self, seconds):
+        """Has scripts listen for so long before they leave a silent lab."""
+        self.addCleanup(setattr, collapse.script, "_LISTEN", collapse.script._LISTEN)
+        collapse.script._LISTEN = seconds
+
     def until(self, true):
         over = time.time() + 30
         while not true():
@@ -90,14 +100,32 @@ class Lab(unittest.TestCase):
 
     def test_leaves_a_lab_that_is_dead(self):
         run = collapse.run()
-        old = time.time() - 61
-        os.utime(self.at("heartbeat"), (old, old))
+        self.beat(-61)
+        self.listen(0.2)
         with self.assertRaises(Left):
             run.report(3, {})
         os.remove(self.at("run.json"))
         with self.assertRaises(Left):
             run.report(3, {})
         self.assertEqual(self.events(), [])
+
+    def test_stays_after_the_machine_slept_or_its_clock_was_set(self):
+        run = collapse.run()
+        for epoch, age in ((3, -3600), (4, 3600)):
+            self.beat(age)
+            beat = threading.Timer(0.3, self.beat, [0])
+            beat.start()
+            run.report(epoch, {})
+            self.assertFalse(beat.is_alive())  # it has waited for the heartbeat
+        self.assertEqual([e["epoch"] for e in self.events()], [3, 4])
+
+    def test_leaves_while_it_listens(self):
+        run = collapse.run()
+        self.beat(-3600)
+        self.info["generation"] = 4
+        threading.Timer(0.3, self.tell).start()
+        with self.assertRaisesRegex(Left, "another process"):
+            run.report(3, {})
 
     def test_another_format(self):
         self.info["format"] = "collapse-script 2"
