@@ -261,6 +261,8 @@ func FuzzParse(f *testing.F) {
 		}
 		f.Add(b)
 	}
+	f.Add(npyOf("<U4", "(2, 1)", utf32(binary.LittleEndian, 4, "Hund", "Bär")))
+	f.Add(npyOf(">U2", "(2,)", utf32(binary.BigEndian, 2, "a", "")))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		file, err := Parse(b)
 		if err != nil {

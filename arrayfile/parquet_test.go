@@ -225,7 +225,7 @@ func TestParquetRunsAreBounded(t *testing.T) {
 
 func FuzzParquet(f *testing.F) {
 	for _, version := range []int{1, 2} {
-		for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd} {
+		for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd, &parquet.Gzip} {
 			f.Add(parquetBytes(f, parquetRows(20), parquet.DataPageVersion(version), parquet.Compression(codec)))
 		}
 	}

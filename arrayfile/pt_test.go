@@ -187,7 +187,15 @@ func FuzzPickle(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	f.Add([]byte("\x80\x02" + tensorOps("K\x04", "K\x00", "K\x02K\x02", "K\x01K\x02") + "."))
+	tensor := tensorOps("K\x04", "K\x00", "K\x02K\x02", "K\x01K\x02")
+	f.Add([]byte("\x80\x02" + tensor + "."))
+	pair := "X\x01\x00\x00\x00w" + tensor
+	f.Add([]byte("\x80\x02ccollections\nOrderedDict\n](](" + pair + "e" + pair + "\x86e\x85R."))
+	f.Add(zipFile(f, func(z *zip.Writer) {
+		addMember(f, z, "a/data.pkl", zip.Store, []byte("\x80\x02"+tensor+"."))
+		addMember(f, z, "a/byteorder", zip.Store, []byte("big"))
+		addMember(f, z, "a/data/0", zip.Store, make([]byte, 16))
+	}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) > 0 && b[0] == 0x80 && !strings.HasPrefix(string(b), legacyMagic) {
 			b = zipFile(t, func(z *zip.Writer) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -66,7 +67,13 @@ func FuzzSpec(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, text := range []string{text, strings.Replace(text, "3", "1e30", 1), strings.Replace(text, "lr", "a\\u0000", 1), `{}`, `null`, `[`, ``} {
+	seed := uint64(7)
+	spec.Settings, spec.Seed, spec.Args = map[string]any{"layers": []any{"a", "b"}, "wd": 0}, &seed, Flags
+	asFlags, err := spec.Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, text := range []string{text, asFlags, strings.Replace(text, "3", "1e30", 1), strings.Replace(text, "lr", "a\\u0000", 1), `{}`, `null`, `[`, ``} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -83,6 +90,16 @@ func FuzzSpec(f *testing.F) {
 		}
 		if back, err := Decode(again); err != nil || !reflect.DeepEqual(back, s) {
 			t.Errorf("%+v became %+v, %v", s, back, err)
+		}
+		if line := s.line(); !slices.Equal(line[:len(s.Command)], s.Command) {
+			t.Errorf("the command %q is started as %q", s.Command, line)
+		}
+		_, canonical, err := s.Identity()
+		if err != nil {
+			return
+		}
+		if epochs, err := EpochsOf(canonical); err != nil || epochs != s.Epochs {
+			t.Errorf("%d epochs in %s, %v", epochs, canonical, err)
 		}
 	})
 }

@@ -127,6 +127,10 @@ func FuzzParseFile(f *testing.F) {
 	f.Add(studytest.GridFile)
 	f.Add("[grid]\nrun.seed = [1, 2]\n")
 	f.Add("[study]\nseeds = [3, 4]\n[base]\nloss = {kind = 'ls'}\n")
+	f.Add("[base]\nrun.epochs = 4\n[search]\nsampler = 'random'\ntrials = 4\neta = 2\ncompare = true\n[search.space]\n'optim.lr' = { log_uniform = [1e-3, 0.5] }\n" +
+		"'loss.kind' = { choice = ['ce', 'ls'] }\n'loss.smoothing' = { uniform = [0.01, 0.25], when = { 'loss.kind' = ['ls'] } }\n")
+	f.Add("[trainer]\ncommand = ['sh', 'train.sh']\ncode = ['file_test.go']\nepochs = 9\nargs = 'flags'\n[base]\nwd = 0\n[search]\nsampler = 'bayes'\nschedule = 'asha'\ntrials = 9\nbatch = 3\n" +
+		"metric = 'test/loss'\ngoal = 'min'\n[search.space]\nlr = { uniform = [0.0, 1.0] }\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		file, err := study.ParseFile("x.toml", []byte(text), nil, 0)
 		if (file == nil) == (err == nil) {
