@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A campaign of faults (python3 alone): kills, stops, full disks, cut networks, hostile requests and
-workers, changed files, fuzzing, each trial compared with an undisturbed run. The trials are in scripts/faults.
+workers, changed files, clocks that jump, fuzzing, each trial compared with an undisturbed run. The trials are in scripts/faults.
 
     scripts/campaign.py FOLDER [--hours H] [--seed S] [--only KIND,…] [--binary COLLAPSE]
     scripts/campaign.py FOLDER --report
@@ -11,7 +11,8 @@ first. A trial that fails keeps its output in FOLDER/failed-N.log; the campaign 
 """
 import argparse, collections, json, os, subprocess, sys, tempfile, time
 
-from faults.common import Failed, of_script, run
+from faults.clocks import clocks
+from faults.common import Failed, of_script, of_test, run
 from faults.fuzzing import fuzz
 from faults.mapped import changed_files
 from faults.network import cut_network, lying_workers, three_servers
@@ -22,9 +23,11 @@ KINDS = {
     "train": of_script("scripts/kill_resume.sh", "50"),
     "studies": of_script("scripts/kill_studies.sh", "15"),
     "engines": of_script("python3", "scripts/kill_engines.py", "BINARY", "9"),
+    "scripts": of_test("./internal/script", "TestKills"),
     "copies": of_script("scripts/copy_labs.sh", "20"),
     "stopped": stopped, "twice": twice, "full disk": full_disk, "cut files": cut_files, "bits": bits, "requests": requests,
-    "network": cut_network, "servers": three_servers, "workers": lying_workers, "changed files": changed_files, "fuzz": fuzz,
+    "network": cut_network, "servers": three_servers, "workers": lying_workers, "changed files": changed_files,
+    "clocks": clocks, "fuzz": fuzz,
 }
 
 
