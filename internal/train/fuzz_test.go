@@ -70,12 +70,12 @@ type stopped struct {
 const stoppedAt = 5
 
 // newStopped makes the smallest run that has everything: an input of the fuzz tests costs what its files cost to write and to check.
-func newStopped(f *testing.F) *stopped {
+func newStopped(f testing.TB) *stopped {
 	f.Helper()
 	c := tinyConfig()
 	c.Net.Depth, c.Net.Width = 1, 2
 	c.Data.SamplesPerClass, c.Data.TestSamplesPerClass = 4, 2
-	c.Run.Epochs, c.Run.Batch, c.Run.SaveFeatures = stoppedAt+1, 8, "all"
+	c.Run.Epochs, c.Run.Batch, c.Run.SaveFeatures = stoppedAt+1, 8, "3"
 	c.Run.MeasureEvery = 3
 	lab, err := store.Open(f.TempDir(), store.Options{})
 	fuzzMust(f, err)

@@ -237,6 +237,9 @@ func (l *loader) walk(prefix string, tree map[string]any) {
 }
 
 func (l *loader) isSection(key string) bool {
+	if _, isField := l.fields[key]; isField {
+		return false
+	}
 	for k := range l.fields {
 		if strings.HasPrefix(k, key+".") {
 			return true
