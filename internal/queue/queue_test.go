@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -377,6 +378,29 @@ func TestExchangesOutlastAServerThatIsAway(t *testing.T) {
 	cancel()
 	if err := c.Forget(ctx, "job00000"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that ended: %v", err)
+	}
+}
+
+// unsettled is a cluster that lost a server: it answers some questions, and for a while not those about consumers.
+type unsettled struct {
+	jetstream.JetStream
+	silent int
+}
+
+func (u *unsettled) Consumer(ctx context.Context, stream, name string) (jetstream.Consumer, error) {
+	if u.silent--; u.silent >= 0 {
+		return nil, context.DeadlineExceeded
+	}
+	return u.JetStream.Consumer(ctx, stream, name)
+}
+
+func TestAWorkerJoinsAClusterThatIsNotSettled(t *testing.T) {
+	t.Parallel()
+	_, _, b := local(t, quick(t))
+	b.js = &unsettled{b.js, 2}
+	w := &worker{b: b, opt: b.opt}
+	if err := w.join(soon(t)); err != nil || len(w.queues) != int(priorities) || slices.Contains(w.queues, nil) {
+		t.Errorf("joined with %d queues: %v", len(w.queues), err)
 	}
 }
 

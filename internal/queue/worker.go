@@ -95,7 +95,10 @@ func (w *worker) join(ctx context.Context) error {
 		case err == nil && i != nil:
 			w.opt.AckWait = i.AckWait
 			w.b.silence.Store(int64(i.AckWait))
-			return w.open(ctx)
+			if err := w.b.outlast(ctx, w.open); err != nil {
+				return fmt.Errorf("queue: %w", err)
+			}
+			return nil
 		}
 		if !told {
 			w.opt.Logf("waiting for a study to start")
@@ -106,17 +109,15 @@ func (w *worker) join(ctx context.Context) error {
 	}
 }
 
-func (w *worker) open(ctx context.Context) error {
-	var err error
+func (w *worker) open(ctx context.Context) (err error) {
 	if w.kv, err = w.b.js.KeyValue(ctx, w.b.claimBucket()); err != nil {
-		return fmt.Errorf("queue: %w", err)
+		return err
 	}
-	for p := range priorities {
-		c, err := w.b.js.Consumer(ctx, w.b.jobStream(), "p"+strconv.Itoa(int(p)))
-		if err != nil {
-			return fmt.Errorf("queue: %w", err)
+	w.queues = make([]jetstream.Consumer, priorities)
+	for p := range w.queues {
+		if w.queues[p], err = w.b.js.Consumer(ctx, w.b.jobStream(), "p"+strconv.Itoa(p)); err != nil {
+			return err
 		}
-		w.queues = append(w.queues, c)
 	}
 	return nil
 }
