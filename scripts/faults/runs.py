@@ -1,5 +1,5 @@
 """Trials of single runs: suspended, asked for twice, on a full disk, with damaged checkpoints, on any number of threads."""
-import os, random, shutil, signal, subprocess, time
+import collections, os, random, shutil, signal, subprocess, time
 
 from .common import RUN, Failed, digest, log_of, must, start, whole
 
@@ -98,7 +98,7 @@ def cut_files(c, seed, work):
 
 def bits(c, seed, work):
     """One seed on several numbers of threads, resumed or not, with each kernel of this machine: the same bits for each kernel."""
-    counted, rng = 0, random.Random(seed)
+    counts, rng = collections.Counter(), random.Random(seed)
     for net, text in NETS.items():
         for kernel in ("avx512", "avx2", "neon", "generic"):
             seen = {}
@@ -106,7 +106,8 @@ def bits(c, seed, work):
                 env = {"COLLAPSE_KERNEL": kernel, "GOMAXPROCS": threads}
                 lab = f"{net}-{kernel}-{threads}"
                 process = start(c, work, lab, text, env, threads)
-                if rng.random() < 0.5:
+                resumed = rng.random() < 0.5
+                if resumed:
                     time.sleep(rng.uniform(0.1, 1))
                     process.kill()
                     process.wait()
@@ -116,6 +117,7 @@ def bits(c, seed, work):
                         break
                     raise Failed(log_of(work))
                 seen[threads] = digest(f"{work}/{lab}")
-                counted += 1
+                counts[f"{net} with {kernel}"] += 1
+                counts["resumed"] += resumed
             must(len(set(seen.values())) <= 1, f"{net}, {kernel}: {seen}")
-    return {"runs": counted}
+    return counts
