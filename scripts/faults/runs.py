@@ -120,4 +120,4 @@ def bits(c, seed, work):
                 counts[f"{net} with {kernel}"] += 1
                 counts["resumed"] += resumed
             must(len(set(seen.values())) <= 1, f"{net}, {kernel}: {seen}")
-    return counts
+    return dict(counts)
