@@ -15,7 +15,8 @@ func FuzzAddress(f *testing.F) {
 	for _, address := range [][2]string{
 		{"/", "filter=loss.kind%3D%3D%22ce%22&sort=-nc1_pinv&page=3"}, {"/", "filter=" + url.QueryEscape(`"><zq onload=x>`)}, {"/study", "name=demo"}, {"/study", "name=" + url.QueryEscape("<zq>")},
 		{"/run/" + hash, "epoch=2"}, {"/run/" + hash, "epoch=-9999999999999999999&split=<zq>"}, {"/run/" + hash + "/figures/curves.svg", ""}, {"/run/../lab.sqlite", ""}, {"/run/<zq>", ""},
-		{"/compare", "runs=" + hash + "," + hash}, {"/compare", "group=%zz&x=<zq>"}, {"/measure/0123456789abcdef", ""}, {"/words", "q=<zq>"}, {"/assets/..%2f..%2fgo.mod", ""}, {"/theme", "to=//evil.example"}, {"/theme", `to=/\evil.example`}, {"0", "to=://evil.example\x05%"},
+		{"/compare", "runs=" + hash + "," + hash}, {"/compare", "group=%zz&x=<zq>"}, {"/measure/0123456789abcdef", ""}, {"/words", "q=<zq>"}, {"/assets/..%2f..%2fgo.mod", ""},
+		{"/theme", "back=//evil.example"}, {"/theme", `back=/\evil.example`}, {"/theme", "back=https://evil.example"}, {"0", "to=://evil.example\x05%"},
 		{"/study/summary", "name=\x00"}, {"/" + strings.Repeat("a/", 2000), strings.Repeat("&a=b", 2000)},
 	} {
 		f.Add(address[0], address[1])
