@@ -41,7 +41,7 @@ func (q moments) quotient(df float64, n int) Estimate {
 	theta := q.x / q.y
 	variance := q.xx - 2*theta*q.xy + theta*theta*q.yy
 	e := Estimate{Value: theta, Error: math.Sqrt(math.Max(variance, 0)) / math.Abs(q.y), DF: df, N: n, Lo: math.NaN(), Hi: math.NaN()}
-	t := quantile(df, 1-tail)
+	t := upperQuantile(df)
 	open := q.y*q.y - t*t*q.yy
 	if !(open > 0) {
 		return e
