@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -69,11 +68,8 @@ func WriteRecipe(dir string, r Recipe) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	figures := filepath.Join(dir, "figures")
-	if err := os.MkdirAll(figures, 0o777); err != nil {
-		return Result{}, fmt.Errorf("page: %w", err)
-	}
-	if err := writePictures(figures, pictures); err != nil {
+	figures, err := writePictures(dir, pictures)
+	if err != nil {
 		return Result{}, err
 	}
 	rest, err := arrange(func() (int, error) { html, err := execute("recipe", p); return len(html), err }, each(p.Figures), nil)
@@ -88,7 +84,7 @@ func WriteRecipe(dir string, r Recipe) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res := Result{Index: filepath.Join(dir, "index.html"), Headline: r.Title, Claims: p.Judged, Runs: len(r.Runs), Failed: len(p.Unfinished.Rows), Compute: r.Compute, More: more, Judged: p.judged(pictures)}
+	res := Result{Index: filepath.Join(dir, "index.html"), Headline: r.Title, Claims: p.Judged, Runs: len(r.Runs), Failed: len(p.Unfinished.Rows), Compute: r.Compute, More: more, Figures: figures, Judged: p.judged(pictures)}
 	if r.RunPages {
 		if res.RunPages, err = writeRunPages(dir, r.Runs, r.Generated); err != nil {
 			return Result{}, err
@@ -96,9 +92,6 @@ func WriteRecipe(dir string, r Recipe) (Result, error) {
 		if err := judge.ReadError(r.Runs); err != nil { // these pages show every measure
 			return Result{}, err
 		}
-	}
-	for _, f := range pictures {
-		res.Figures = append(res.Figures, filepath.Join(figures, f.ID))
 	}
 	return res, outfile.Write(res.Index, html)
 }

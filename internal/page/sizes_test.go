@@ -18,6 +18,7 @@ import (
 	"collapse/internal/figure"
 	"collapse/internal/judge"
 	"collapse/internal/judge/judgetest"
+	"collapse/internal/longtest"
 	"collapse/internal/page"
 	"collapse/internal/recipe"
 	"collapse/internal/store"
@@ -43,10 +44,14 @@ func weigh(t *testing.T, what, index string, most int64) {
 	}
 }
 
-// TestDemoIsLight gives the demo's largest grid every measure there is, with noise in each curve: what can be drawn at all is drawn.
+// TestDemoIsLight gives the demo's largest grid every measure there is, with noise in each curve: what can be drawn at all is drawn on the
+// page. Its pictures are made in the whole test.
 func TestDemoIsLight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes a page of two thousand curves")
+	}
+	if !longtest.Whole() {
+		page.WithoutPictures(t)
 	}
 	m := judgetest.Common()
 	m.Losses, m.Noises, m.Seeds = []string{"ce", "ls", "mse"}, []float64{0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4}, 4
@@ -104,13 +109,23 @@ func noisy(t *testing.T, row store.Run, keys []store.Key, epochs int) judge.Run 
 	return r
 }
 
-// TestRecipesAreLight makes the page of every recipe: the theory's quick results, and made-up runs of those that train.
+// longTheory are recipes whose theory takes seconds even at the scale quick; their pages are made in the whole test.
+var longTheory = []string{"deep-lowrank", "tb-fig2", "tb-fig3", "tb-fig4", "tb-fig6", "tb-fig7", "tb-fig8", "tb-fig9", "tb-relu-plain", "tb-thm4.2", "gen-codes"}
+
+// TestRecipesAreLight makes the page of every recipe: the theory's quick results, and made-up runs of those that train. The whole test makes
+// their pictures, too.
 func TestRecipesAreLight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes some fifty pages")
 	}
+	if !longtest.Whole() {
+		page.WithoutPictures(t)
+	}
 	for _, id := range recipe.IDs() {
 		t.Run(id, func(t *testing.T) {
+			if !longtest.Whole() && slices.Contains(longTheory, id) {
+				t.Skipf("its theory takes seconds: %s=1 makes its page", longtest.Variable)
+			}
 			r, err := recipe.Load(id)
 			if err != nil {
 				t.Fatal(err)
@@ -148,6 +163,7 @@ func TestRecipesAreLight(t *testing.T) {
 
 // A recipe with more figures than its page has room for keeps the first, and links to the others on the second page.
 func TestFiguresBeyondTheRoomOfAPage(t *testing.T) {
+	page.WithoutPictures(t)
 	m := judgetest.Common()
 	var runs []judge.Run
 	for _, loss := range []string{"ce", "ls", "mse", "lr"} {

@@ -1,8 +1,6 @@
 package page
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
 
 	"collapse/internal/chart"
@@ -36,11 +34,7 @@ func (p *Theory) Write(dir string) (string, error) {
 		drawn := figure.Picture{Figure: f}
 		pictures, data.Figures = append(pictures, drawn), append(data.Figures, prepare(drawn))
 	}
-	figures := filepath.Join(dir, "figures")
-	if err := os.MkdirAll(figures, 0o777); err != nil {
-		return "", fmt.Errorf("page: %w", err)
-	}
-	if err := writePictures(figures, pictures); err != nil {
+	if _, err := writePictures(dir, pictures); err != nil {
 		return "", err
 	}
 	html, err := execute("recipe", data)
@@ -55,8 +49,8 @@ func (p *Theory) Write(dir string) (string, error) {
 func (p *Theory) Files() []string {
 	files := []string{"index.html"}
 	for _, f := range p.Figures {
-		for _, ext := range []string{".svg", ".png", ".csv", ".json"} {
-			files = append(files, filepath.Join("figures", f.ID+ext))
+		for _, format := range pictureFormats {
+			files = append(files, filepath.Join("figures", f.ID+format.ext))
 		}
 	}
 	return files

@@ -21,11 +21,8 @@ import (
 // The same runs and words give the same bytes. dir is created if missing; other files in it stay.
 func Write(dir string, study Study) (Result, error) {
 	p, pictures, res := build(study)
-	figures := filepath.Join(dir, "figures")
-	if err := os.MkdirAll(figures, 0o777); err != nil {
-		return Result{}, fmt.Errorf("page: %w", err)
-	}
-	if err := writePictures(figures, pictures); err != nil {
+	var err error
+	if res.Figures, err = writePictures(dir, pictures); err != nil {
 		return Result{}, err
 	}
 	shownFigures, last := p.figures()
@@ -46,13 +43,7 @@ func Write(dir string, study Study) (Result, error) {
 		}
 	}
 	res.Index = filepath.Join(dir, "index.html")
-	if err := outfile.Write(res.Index, html); err != nil {
-		return Result{}, err
-	}
-	for _, f := range pictures {
-		res.Figures = append(res.Figures, filepath.Join(figures, f.ID))
-	}
-	return res, nil
+	return res, outfile.Write(res.Index, html)
 }
 
 // pixelsPerPoint of a PNG file: high enough for dense screens, but lower for figures of many
@@ -64,21 +55,37 @@ func pixelsPerPoint(f chart.Figure) float64 {
 	return 2
 }
 
-// writePictures draws on all cores and returns the first error.
-func writePictures(dir string, pictures []figure.Picture) error {
+// pictureFormats are the files of a picture: drawn is it without what says nothing, f all of it.
+var pictureFormats = []struct {
+	ext   string
+	write func(w io.Writer, f, drawn chart.Figure) error
+}{
+	{".svg", func(w io.Writer, _, drawn chart.Figure) error { return chart.WriteSVG(w, drawn, chart.Auto) }},
+	{".png", func(w io.Writer, _, drawn chart.Figure) error {
+		return chart.WritePNG(w, drawn, chart.Light, pixelsPerPoint(drawn))
+	}},
+	{".csv", func(w io.Writer, f, _ chart.Figure) error { return chart.WriteCSV(w, f) }},
+	{".json", func(w io.Writer, f, _ chart.Figure) error { return chart.WriteJSON(w, f) }},
+}
+
+// writePictures draws into dir/figures, on all cores, and returns the paths without extensions, or the first error.
+func writePictures(dir string, pictures []figure.Picture) (paths []string, err error) {
+	dir = filepath.Join(dir, "figures")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
 	work := make(chan figure.Picture)
 	errs := make(chan error, len(pictures))
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			for p := range work {
 				errs <- writePicture(dir, p.Figure)
 			}
-		}()
+		})
 	}
 	for _, p := range pictures {
+		paths = append(paths, filepath.Join(dir, p.ID))
 		work <- p
 	}
 	close(work)
@@ -86,28 +93,20 @@ func writePictures(dir string, pictures []figure.Picture) error {
 	close(errs)
 	for err := range errs {
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return paths, nil
 }
 
 func writePicture(dir string, f chart.Figure) error {
 	drawn := f.Telling()
-	for _, r := range []struct {
-		ext  string
-		draw func(io.Writer) error
-	}{
-		{".svg", func(w io.Writer) error { return chart.WriteSVG(w, drawn, chart.Auto) }},
-		{".png", func(w io.Writer) error { return chart.WritePNG(w, drawn, chart.Light, pixelsPerPoint(drawn)) }},
-		{".csv", func(w io.Writer) error { return chart.WriteCSV(w, f) }},
-		{".json", func(w io.Writer) error { return chart.WriteJSON(w, f) }},
-	} {
+	for _, format := range pictureFormats {
 		var b bytes.Buffer
-		if err := r.draw(&b); err != nil {
+		if err := format.write(&b, f, drawn); err != nil {
 			return err
 		}
-		if err := outfile.Write(filepath.Join(dir, f.ID+r.ext), b.Bytes()); err != nil {
+		if err := outfile.Write(filepath.Join(dir, f.ID+format.ext), b.Bytes()); err != nil {
 			return err
 		}
 	}
