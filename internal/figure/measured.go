@@ -24,7 +24,7 @@ const (
 	curvePoints = 800
 )
 
-// Pictures draws the main column and, if there are several, every measure against depth.
+// OfMeasurement draws the main column and, if there are several, every measure against depth.
 func OfMeasurement(m *measurement.Result) []Picture {
 	out := OfColumn(m, m.Main)
 	if len(m.Columns) > 1 {

@@ -44,7 +44,7 @@ func List(words []string) string {
 	}
 }
 
-// Written writes a value of a measure for tables.
+// Measure writes a value of a measure for tables.
 func Measure(key string, v float64) string {
 	if strings.HasSuffix(key, "accuracy") {
 		return Percent(v)

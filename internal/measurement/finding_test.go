@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/longtest"
 	"collapse/measure"
 )
 
@@ -60,7 +61,7 @@ func finding(t *testing.T, s featureSet) (string, *measure.Report) {
 }
 
 // headlines is the number of sets of each kind.
-const headlines = 500
+var headlines = longtest.Of(40, 500)
 
 // Noise is never called collapsed, nor near a simplex, however few samples or many classes there are.
 func TestNoiseIsNotCalledCollapsed(t *testing.T) {

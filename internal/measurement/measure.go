@@ -5,7 +5,7 @@ import (
 	"collapse/measure"
 )
 
-// MeasureSet measures every column of a set of files, and keeps the data for pictures if a page will be made.
+// Of measures every column of a set of files, and keeps the data for pictures if a page will be made.
 func Of(set *featurefiles.Set, opt measure.Options, page bool) (*Result, error) {
 	found := &Result{Values: set.Values, Inputs: set.Inputs, Notes: set.Notes, Main: len(set.Columns) - 1}
 	opt.KeepMeans = page

@@ -14,7 +14,7 @@ import (
 	"collapse/measure"
 )
 
-// Measured is the result of one call of `collapse measure`: a column per layer, with the numbers and the
+// Result is the result of one call of `collapse measure`: a column per layer, with the numbers and the
 // data for pictures.
 type Result struct {
 	Columns []Column
@@ -27,7 +27,7 @@ type Result struct {
 	Generated time.Time
 }
 
-// MeasuredColumn is one layer's report.
+// Column is one layer's report.
 type Column struct {
 	Name string `json:"layer"`
 	*measure.Report
@@ -44,7 +44,7 @@ type Column struct {
 // Quantiles of the cosine margin that JSON and CSV hold.
 var Quantiles = []float64{0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1}
 
-// NewMeasuredColumn makes a column from a report and adds derived values.
+// NewColumn makes a column from a report and adds derived values.
 func NewColumn(name string, r *measure.Report) Column {
 	c := Column{Name: name, Report: r, Readings: make(map[string]string, len(r.Measures))}
 	for key, v := range r.Measures {

@@ -10,7 +10,7 @@ import (
 	"collapse/measure"
 )
 
-// MeasuredSummary is a measurement in words and numbers, for pages.
+// Summary is a measurement in words and numbers, for pages.
 type Summary struct {
 	Finding       Headline
 	Subject       string
