@@ -75,7 +75,7 @@ var governing = []string{"data.name", "data.noise_kind", "net.kind", "net.classi
 // meaningless yields the keys that differ from their default although nothing reads them, with the message.
 func (c Config) meaningless() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
-		asWritten, asStored := fieldsOf(Default()), fieldsOf(Default().derived())
+		asWritten, asStored := writtenDefaults(), derivedDefaults()
 		for i, f := range c.fields() {
 			if v := f.value(); f.applies(&c) || v == asWritten[i].value() || v == asStored[i].value() {
 				continue

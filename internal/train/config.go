@@ -159,7 +159,7 @@ func Default() Config {
 // which also determines its identity.
 func (c Config) Resolved() Config {
 	c = c.derived()
-	defaults := fieldsOf(Default().derived())
+	defaults := derivedDefaults()
 	for i, f := range c.fields() {
 		if !f.applies(&c) {
 			f.copyFrom(defaults[i])

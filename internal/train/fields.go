@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"sync"
 
 	"collapse/data"
 	"collapse/internal/classcounts"
@@ -84,7 +85,7 @@ func (c *Config) fields() []field {
 		{key: "data.size", ptr: &d.Size, doc: "pixels per side; glyphs: 28 (also if 0), 32 or 84; folder: 0 = as the files are", limits: between(0, 4096), outside: true},
 		{key: "data.color", ptr: &d.Color, doc: "glyphs: three channels", outside: true},
 		{key: "data.seed", ptr: &d.Seed, doc: "which samples a subset keeps; glyphs: which images are drawn", outside: true},
-		{key: "net.kind", ptr: &n.Kind, doc: "architecture", choices: kindNames(nn.Networks())},
+		{key: "net.kind", ptr: &n.Kind, doc: "architecture", choices: networkNames},
 		{key: "net.preset", ptr: &n.Preset, doc: "what 0 means for depth and width; paper: 9 x 2048, code: 8 x 2048", choices: []string{"paper", "code"}, outside: true},
 		{key: "net.depth", ptr: &n.Depth, doc: "hidden layers, not counting the d-wide one; 0 = the preset's", limits: between(0, 1000)},
 		{key: "net.width", ptr: &n.Width, doc: "units per hidden layer; 0 = the preset's", limits: between(0, 1e6)},
@@ -100,12 +101,12 @@ func (c *Config) fields() []field {
 		{key: "net.truncate_etf", ptr: &n.Truncate, doc: "if d is below K-1 and no simplex ETF exists: cut the frame, as the released code does", only: forETF},
 		{key: "net.bias", ptr: &n.Bias, doc: "bias of the classifier", only: forBias},
 		{key: "net.freeze_bias", ptr: &n.FreezeBias, doc: "keep the bias at 0 along with the fixed weights", only: forETF},
-		{key: "loss.kind", ptr: &l.Kind, doc: kindTitles(nn.Losses()), choices: kindNames(nn.Losses())},
+		{key: "loss.kind", ptr: &l.Kind, doc: lossTitles, choices: lossNames},
 		{key: "loss.smoothing", ptr: &l.Smoothing, doc: "the share of the label given to other classes", limits: halfOpen(0, 1)},
 		{key: "loss.alpha", ptr: &l.Alpha, doc: "weight of the true class's error", limits: above(0)},
 		{key: "loss.m", ptr: &l.M, doc: "target of the true class", limits: above(0)},
 		{key: "loss.reduction", ptr: &l.Reduction, doc: "torch: mean over batch (and classes); paper: squared errors halved and not divided by K", choices: []string{"torch", "paper"}},
-		{key: "optim.kind", ptr: &o.Kind, doc: "optimiser", choices: kindNames(optim.Kinds())},
+		{key: "optim.kind", ptr: &o.Kind, doc: "optimiser", choices: optimiserNames},
 		{key: "optim.lr", ptr: &o.LR, doc: "learning rate of the first epoch", limits: above(0)},
 		{key: "optim.momentum", ptr: &o.Momentum, doc: "0 = none", limits: halfOpen(0, 1)},
 		{key: "optim.nesterov", ptr: &o.Nesterov, doc: "Nesterov's form of the momentum"},
@@ -150,6 +151,18 @@ func (c *Config) fields() []field {
 
 // fieldsOf lists the fields of a copy of the configuration.
 func fieldsOf(c Config) []field { return c.fields() }
+
+// What never changes is made once: a page reads thousands of configurations.
+var (
+	writtenDefaults  = sync.OnceValue(func() []field { return fieldsOf(Default()) })
+	derivedDefaults  = sync.OnceValue(func() []field { return fieldsOf(Default().derived()) })
+	resolvedDefault  = sync.OnceValue(func() Config { return Default().Resolved() })
+	resolvedDefaults = sync.OnceValue(func() []field { return fieldsOf(resolvedDefault()) })
+	networkNames     = kindNames(nn.Networks())
+	lossNames        = kindNames(nn.Losses())
+	lossTitles       = kindTitles(nn.Losses())
+	optimiserNames   = kindNames(optim.Kinds())
+)
 
 var decayKinds = func() (names []string) {
 	for _, kind := range optim.DecayKinds {

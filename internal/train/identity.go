@@ -62,7 +62,7 @@ func Canonical(c Config, trainDigest, testDigest string) []byte {
 
 func canonicalJSON(c Config, extra map[string]any) []byte {
 	c = c.Resolved()
-	defaults := fieldsOf(Default().Resolved())
+	defaults := resolvedDefaults()
 	tree := map[string]any{}
 	for i, f := range c.fields() {
 		if !f.outside && !reflect.DeepEqual(f.value(), defaults[i].value()) {
@@ -98,7 +98,7 @@ func Silent(c Config) []string {
 // DefaultSettings returns the settings of a training run, by key, that its identity omits because they are at their default.
 func DefaultSettings() map[string]any {
 	settings := map[string]any{}
-	for _, f := range fieldsOf(Default().Resolved()) {
+	for _, f := range resolvedDefaults() {
 		settings[f.key] = f.value()
 	}
 	return settings
@@ -157,7 +157,7 @@ func plant(tree map[string]any, key string, v any) {
 // FromCanonical returns the resolved configuration for a stored run's JSON. Fields outside the identity have their defaults; how
 // samples were selected cannot be recovered, since only the data sets' digests determine it.
 func FromCanonical(text []byte) (Config, error) {
-	c := Default().Resolved()
+	c := resolvedDefault()
 	tree := map[string]any{}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -236,7 +236,7 @@ func (in inputs) identity(cfg Config) (hash string, canonical []byte, err error)
 // Changes writes, as TOML, the keys of a configuration that differ from the default, those outside its identity included. Load
 // reads them back to the same Config.
 func Changes(c Config) string {
-	defaults := fieldsOf(Default())
+	defaults := writtenDefaults()
 	var lines []string
 	for i, f := range c.fields() {
 		if text := f.text(); text != defaults[i].text() {

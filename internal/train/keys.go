@@ -16,7 +16,7 @@ type Key struct {
 // Keys lists every key in the order of PrintConfig.
 func Keys() []Key {
 	var keys []Key
-	for _, f := range fieldsOf(Default()) {
+	for _, f := range writtenDefaults() {
 		k := Key{Name: f.key, Doc: f.doc, Choices: f.choices, Default: f.text()}
 		if text, ok := f.value().(string); ok {
 			k.Default = text // without its quotes

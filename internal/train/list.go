@@ -20,7 +20,7 @@ const (
 
 // TakesList reports whether the value of a key is a list, so that one TOML list is a single value.
 func TakesList(key string) bool {
-	return slices.ContainsFunc(fieldsOf(Default()), func(f field) bool { return f.key == key && f.list != "" })
+	return slices.ContainsFunc(writtenDefaults(), func(f field) bool { return f.key == key && f.list != "" })
 }
 
 // joined is a TOML list as text.

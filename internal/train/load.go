@@ -114,7 +114,7 @@ func (l *loader) load(into *Config, file string, text []byte, overrides []string
 // there only values other than the default count.
 func (l *loader) refuseIdle(c *Config) {
 	defaults := map[string]any{}
-	for _, f := range fieldsOf(Default()) {
+	for _, f := range writtenDefaults() {
 		defaults[f.key] = f.value()
 	}
 	for _, u := range c.Unused() {
@@ -153,7 +153,7 @@ func keysOf(v any) (n int) {
 // forget sets keys without effect to their default unless the user named them: the configuration that a file starts from may have
 // set them for another optimiser or network.
 func (c *Config) forget(given map[string]bool) {
-	defaults := fieldsOf(Default())
+	defaults := writtenDefaults()
 	for i, f := range c.fields() {
 		if !given[f.key] && !f.applies(c) {
 			f.copyFrom(defaults[i])
