@@ -13,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"collapse/arrayfile"
+	"collapse/internal/longtest"
 	"collapse/internal/train"
 )
 
@@ -24,7 +25,7 @@ var otherwise = map[string]string{
 	"serve":        "ends when it is told to: see TestServe…",
 }
 
-// slowCalls are those that take seconds; go test -short does without.
+// slowCalls are those that take seconds: the whole test makes them.
 var slowCalls = []string{"demo ", "bench peak", "bench gemm", "bench slots"}
 
 // jsonCalls are calls of every command, on a lab with a finished and a failed run of the study smoothing. HASH is the finished run.
@@ -53,7 +54,7 @@ func TestJSONIsOneDocumentOfEveryCommand(t *testing.T) {
 		if call, err := kong.Trace(tree(t), args); err == nil && call.Error == nil && call.Selected() != nil {
 			made[call.Selected().Path()] = true
 		}
-		if testing.Short() && slices.ContainsFunc(slowCalls, func(s string) bool { return strings.HasPrefix(words, s) }) {
+		if !longtest.Whole() && slices.ContainsFunc(slowCalls, func(s string) bool { return strings.HasPrefix(words, s) }) {
 			continue
 		}
 		var out, errs bytes.Buffer
