@@ -15,6 +15,7 @@ import (
 
 	"collapse/internal/kernel/gemm"
 	"collapse/internal/kernel/isa"
+	"collapse/internal/longtest"
 	"collapse/measure/internal/wide"
 )
 
@@ -25,10 +26,15 @@ const bitsChild = "COLLAPSE_TEST_BITS"
 // largest has samples enough for products whose errors average out.
 func bitsSets(short bool) map[string]Input[float32] {
 	sets := map[string]Input[float32]{}
-	for _, spread := range []float32{1, .05, 1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-12, 0} {
-		sets[fmt.Sprintf("few classes %g", spread)] = bitsSet(1000, 300, 130, spread)
-		sets[fmt.Sprintf("few features %g", spread)] = bitsSet(1500, 70, 500, spread)
-		sets[fmt.Sprintf("etf %g", spread)] = simplex(600, 300, 120, float64(spread))
+	all := []float32{1, .05, 1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-12, 0}
+	for _, spread := range longtest.Of([]float32{1, 1e-6}, all) {
+		sets[fmt.Sprintf("few classes %g", spread)] = bitsSet(longtest.Of(400, 1000), 300, 130, spread)
+	}
+	for _, spread := range longtest.Of([]float32{1e-6, 0}, all) {
+		sets[fmt.Sprintf("few features %g", spread)] = bitsSet(longtest.Of(1000, 1500), 70, 500, spread)
+	}
+	for _, spread := range longtest.Of([]float32{1, 0}, all) {
+		sets[fmt.Sprintf("etf %g", spread)] = simplex(longtest.Of(360, 600), 300, 120, float64(spread))
 	}
 	if !short {
 		sets["large"] = bitsSet(26000, 1024, 1000, .5)
@@ -138,7 +144,7 @@ func TestBitsDependOnTheKernelsNameAlone(t *testing.T) {
 				t.Skipf("this processor cannot run %s", c.name)
 			}
 			size := "short"
-			if c.fast && !testing.Short() {
+			if c.fast && longtest.Whole() {
 				size = "all"
 			}
 			ran, want := printedBits(t, size, c.name, "")
@@ -157,7 +163,7 @@ func TestBitsDependOnTheKernelsNameAlone(t *testing.T) {
 // compareBits fails unless both list the same numbers of all sets.
 func compareBits(t *testing.T, got, want []string) {
 	t.Helper()
-	if len(want) < 54*40 || len(got) != len(want) {
+	if len(want) < longtest.Of(12, 54)*40 || len(got) != len(want) {
 		t.Fatalf("%d lines, and %d with features hidden", len(want), len(got))
 	}
 	different := 0

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"collapse/etf"
+	"collapse/internal/longtest"
 )
 
 // withClassifier draws means and a classifier for a rank-d comparison, k classes of two samples each.
@@ -47,7 +48,7 @@ func TestRankDStaysAboveMinimum(t *testing.T) {
 func TestRankDByBruteForce(t *testing.T) {
 	const k, d = 4, 2
 	basis := mat.NewDense(3, k, []float64{.5, .5, -.5, -.5, .5, -.5, .5, -.5, .5, -.5, -.5, .5})
-	for seed := range uint64(10) {
+	for seed := range longtest.Of[uint64](4, 10) {
 		in := withClassifier(k, d, seed)
 		r := mustMeasure(t, in, Options{KeepMeans: true, Measures: []string{"all"}})
 		centred := mat.NewDense(k, d, nil)
@@ -220,7 +221,7 @@ func TestRanksKeepSmallSingularValues(t *testing.T) {
 	for _, c := range []struct {
 		n, d   int
 		spread float64
-	}{{600, 512, 1e-5}, {60, 200, 1e-5}, {200, 40, 1e-7}, {40, 40, 1e-4}} {
+	}{{longtest.Of(300, 600), longtest.Of(256, 512), 1e-5}, {60, 200, 1e-5}, {200, 40, 1e-7}, {40, 40, 1e-4}} {
 		rng := rand.New(rand.NewPCG(2, uint64(c.n)))
 		x := mat.NewDense(c.n, c.d, nil)
 		for i := range c.n {

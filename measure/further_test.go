@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"collapse/internal/longtest"
 	"collapse/parallel"
 )
 
@@ -291,7 +292,7 @@ func (f *furtherInput) wantCloud(out map[string]float64, n *naive) {
 
 func TestFurtherAgainstNaive(t *testing.T) {
 	for _, c := range []struct{ n, d, k int }{{90, 7, 3}, {300, 12, 5}, {160, 30, 8}, {900, 80, 70}, {60, 9, 2}} {
-		for seed := range uint64(3) {
+		for seed := range longtest.Of[uint64](1, 3) {
 			f := drawFurther(c.n, c.d, c.k, seed)
 			for _, im := range []Imbalance{PerSample, PerClass} {
 				r := mustMeasure(t, f.in, Options{Imbalance: im, Measures: []string{"all"}})

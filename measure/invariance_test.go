@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"collapse/internal/longtest"
 	"collapse/measure"
 	"collapse/measure/internal/dd"
 	"collapse/measure/measuretest"
@@ -23,7 +24,7 @@ var ofCoordinates = map[string]bool{measure.KeyConfSmallestEntry: true, measure.
 // and rescaled give the same measures but for what both reports say that rounding leaves open.
 func TestMeasuresDoNotDependOnForm(t *testing.T) {
 	compared := map[string]int{}
-	for index := range sets(t, 80) {
+	for index := range sets(t, longtest.Of(16, 80)) {
 		s := measuretest.Random(10_000 + index)
 		if len(s.Train.H) > 40_000 || testing.Short() && index >= 15 {
 			continue

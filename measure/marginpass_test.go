@@ -57,6 +57,7 @@ func checkMargins[T, P kernel.Float](t rapid.TB, in Input[T]) {
 
 // Whatever classes are left out as candidates, margins are those of the full computation.
 func TestMarginsAreExact(t *testing.T) {
+	fewer(t, 40)
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawDecided(t)
 		checkMargins[float32, float32](t, in)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"collapse/internal/kernel"
+	"collapse/internal/longtest"
 	"collapse/measure/internal/wide"
 )
 
@@ -132,8 +133,9 @@ func TestAbsentClasses(t *testing.T) {
 
 // The same where the second pass is the wide one.
 func TestAbsentClassesWide(t *testing.T) {
-	shape := func(*rand.Rand) (n, d, k int) { return 3000, 300, 600 }
-	if !wide.Due(200, 300) {
+	classes := longtest.Of(240, 600)
+	shape := func(*rand.Rand) (n, d, k int) { return 5 * classes, 300, classes }
+	if !wide.Due(longtest.Of(120, 200), 300) {
 		t.Fatal("the shape is not wide")
 	}
 	absent[float64](t, 1, shape)

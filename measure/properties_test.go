@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"collapse/etf"
+	"collapse/internal/longtest"
 	"collapse/parallel"
 )
 
@@ -134,14 +135,15 @@ func (c *chunked[T]) Read(buf []T, from, to int) ([]T, error) {
 
 // Bits must not depend on the number of threads nor on where rows come from.
 func TestSameBits(t *testing.T) {
-	for _, c := range []struct{ n, d, k int }{{3000, 2, 2}, {4100, 64, 10}, {5000, 300, 9}, {300, 8200, 130}} {
+	type shape struct{ n, d, k int }
+	for _, c := range []shape{{3000, 2, 2}, {4100, 64, 10}, {5000, 300, 9}, longtest.Of(shape{64, 33000, 32}, shape{300, 8200, 130})} { // class sums beyond partialLimit in the last
 		if testing.Short() && c.d > 1000 {
 			continue
 		}
 		in := gaussian[float32](c.n, c.d, c.k, .3, 9)
 		in.Test = in.Train
 		in.True, in.Redrawn = append([]int32(nil), in.Train.Labels...), make([]bool, c.n)
-		for i := range 50 {
+		for i := range min(50, c.n/5) {
 			in.True[i*5], in.Redrawn[i*3] = int32(i%c.k), true
 		}
 		opt := Options{KeepMeans: true, KeepMargins: true}

@@ -1,13 +1,16 @@
 package measure
 
 import (
+	"flag"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"collapse/internal/kernel"
+	"collapse/internal/longtest"
 	"collapse/measure/internal/wide"
 )
 
@@ -131,8 +134,20 @@ func equalInts(t rapid.TB, what string, got, want []int) {
 	}
 }
 
+// fewer lets rapid draw so many cases in the share of a long test, unless they are counted on the command line.
+func fewer(t *testing.T, checks int) {
+	t.Helper()
+	f := flag.Lookup("rapid.checks")
+	if longtest.Whole() || testing.Short() || f.Value.String() != f.DefValue {
+		return
+	}
+	f.Value.Set(strconv.Itoa(checks))
+	t.Cleanup(func() { f.Value.Set(f.DefValue) })
+}
+
 // Whatever the radii decide and the search leaves out, the answers are those of the full computation.
 func TestDecisionsAreExact(t *testing.T) {
+	fewer(t, 40)
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawDecided(t)
 		opt := Options{Measures: []string{"all"}}
@@ -162,9 +177,9 @@ var spreads = map[string]func(rng *rand.Rand, j int) float64{
 func shaped(n, d, k int, size float64, kind string) Input[float32] {
 	rng := rand.New(rand.NewPCG(7, uint64(d)))
 	in := gaussian[float32](n, d, k, 0, 8)
-	h := in.Train.Features.(*Rows[float32]).H
+	h, spread := in.Train.Features.(*Rows[float32]).H, spreads[kind]
 	for i := range h {
-		h[i] += float32(size * spreads[kind](rng, i%d))
+		h[i] += float32(size * spread(rng, i%d))
 	}
 	return in
 }
@@ -172,8 +187,8 @@ func shaped(n, d, k int, size float64, kind string) Input[float32] {
 // The bound on what float32 products cost must hold, and be below 1e-5 for ordinary data.
 func TestSingleProductsWithinBound(t *testing.T) {
 	for kind := range spreads {
-		for _, c := range []struct{ n, d, k int }{{12000, 96, 30}, {12000, 40, 60}, {90000, 120, 100}} { // products with the operator, the scatter of one block and of several
-			if c.n > 12000 && testing.Short() {
+		for _, c := range []struct{ n, d, k int }{{12000, 96, 30}, {12000, 40, 60}, {longtest.Of(wide.BlockRows(120)+5000, 90000), 120, 100}} { // products with the operator, the scatter of one block and of several
+			if c.n > 12000 && (testing.Short() || !longtest.Whole() && kind != "even") {
 				continue
 			}
 			for _, im := range []Imbalance{PerSample, PerClass} {

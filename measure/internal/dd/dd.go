@@ -140,14 +140,26 @@ func Vector(x []float64) []DD {
 	return v
 }
 
-// Dot returns Σ x_i y_i.
+// Dot returns Σ x_i y_i. Even and odd terms are summed apart, as one sum waits for itself, and Add is written out: calls cost more than it.
 func Dot(x, y []DD) DD {
-	var s DD
+	var even, odd DD
 	y = y[:len(x)]
-	for i, a := range x {
-		s = s.Add(a.Mul(y[i]))
+	i := 0
+	for ; i+1 < len(x); i += 2 {
+		p, q := x[i].Mul(y[i]), x[i+1].Mul(y[i+1])
+		s, e := twoSum(even.Hi, p.Hi)
+		u, g := twoSum(odd.Hi, q.Hi)
+		t, f := twoSum(even.Lo, p.Lo)
+		v, h := twoSum(odd.Lo, q.Lo)
+		s, e = quickTwoSum(s, e+t)
+		u, g = quickTwoSum(u, g+v)
+		even.Hi, even.Lo = quickTwoSum(s, e+f)
+		odd.Hi, odd.Lo = quickTwoSum(u, g+h)
 	}
-	return s
+	if i < len(x) {
+		even = even.Add(x[i].Mul(y[i]))
+	}
+	return even.Add(odd)
 }
 
 // Norm returns ‖x‖.

@@ -2,6 +2,7 @@ package dd
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -133,16 +134,13 @@ func rotateRows(rows, turn [][]DD, floor DD) {
 	panic("dd: Jacobi rotations did not converge")
 }
 
-// rotatePair makes rows i and j orthogonal and returns the previous
-// cos
-// .
+// rotatePair makes rows i and j orthogonal and returns the previous |cos|.
 func rotatePair(rows, turn [][]DD, square []DD, i, j int) float64 {
 	p := Dot(rows[i], rows[j])
 	if p.Hi == 0 {
 		return 0
 	}
-	lengths := square[i].Sqrt().Mul(square[j].Sqrt())
-	cos := p.Div(lengths).Abs().Hi
+	cos := math.Abs(p.Hi) / (math.Sqrt(square[i].Hi) * math.Sqrt(square[j].Hi)) // its digits do not matter
 	if !(cos > orthogonal) {
 		return cos
 	}
@@ -169,11 +167,23 @@ func jacobiTangent(a, b, p DD) DD {
 
 // turnPair replaces (a, b) by (c·a − s·b, s·a + c·b).
 func turnPair(a, b []DD, c, s DD) {
+	b, minus := b[:len(a)], s.Neg()
 	for k, x := range a {
 		y := b[k]
-		a[k] = c.Mul(x).Sub(s.Mul(y))
-		b[k] = s.Mul(x).Add(c.Mul(y))
+		a[k] = combined(c, x, minus, y)
+		b[k] = combined(s, x, c, y)
 	}
+}
+
+// combined returns c·x + s·y with an error of a few Eps·(|c·x| + |s·y|), which is what rounding the products alone may cost.
+func combined(c, x, s, y DD) DD {
+	p, e := twoProd(c.Hi, x.Hi)
+	q, f := twoProd(s.Hi, y.Hi)
+	sum, g := twoSum(p, q)
+	e += c.Hi*x.Lo + c.Lo*x.Hi
+	f += s.Hi*y.Lo + s.Lo*y.Hi
+	sum, g = twoSum(sum, g+(e+f))
+	return DD{sum, g}
 }
 
 // Eigenvalues returns the eigenvalues of the symmetric a, descending, by cyclic Jacobi rotations; the error is about
@@ -215,10 +225,11 @@ func rotateSymmetric(a [][]DD, i, j int) {
 	c := Of(1).Div(Of(1).Add(tangent.Square()).Sqrt())
 	s := c.Mul(tangent)
 	turnPair(a[i], a[j], c, s)
+	minus := s.Neg()
 	for k := range a {
 		x, y := a[k][i], a[k][j]
-		a[k][i] = c.Mul(x).Sub(s.Mul(y))
-		a[k][j] = s.Mul(x).Add(c.Mul(y))
+		a[k][i] = combined(c, x, minus, y)
+		a[k][j] = combined(s, x, c, y)
 	}
 }
 
