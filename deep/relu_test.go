@@ -1,14 +1,17 @@
 package deep
 
 import (
+	"flag"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"collapse/internal/longtest"
 	"collapse/ufm"
 )
 
@@ -31,8 +34,20 @@ func known(t interface {
 	return k
 }
 
+// fewer lets rapid draw so many cases in the share of a long test, unless they are counted on the command line.
+func fewer(t *testing.T, checks int) {
+	t.Helper()
+	f := flag.Lookup("rapid.checks")
+	if longtest.Whole() || testing.Short() || f.Value.String() != f.DefValue {
+		return
+	}
+	f.Value.Set(strconv.Itoa(checks))
+	t.Cleanup(func() { f.Value.Set(f.DefValue) })
+}
+
 // TestKnownPointsAreThere: the point of the blocks, put through the layers, has the objective that their costs add up to.
 func TestKnownPointsAreThere(t *testing.T) {
+	fewer(t, 30)
 	rapid.Check(t, func(rt *rapid.T) {
 		L, K := rapid.IntRange(2, 5).Draw(rt, "L"), rapid.IntRange(2, 12).Draw(rt, "K")
 		c := Config{K: K, N: rapid.IntRange(1, 3).Draw(rt, "n"), ReLU: true}

@@ -70,15 +70,16 @@ func TestBalancedClasses(t *testing.T) {
 
 // TestNoSearchEndsLower: descents in W and H from random starts, which know nothing of groups, reach the optimum and not less.
 func TestNoSearchEndsLower(t *testing.T) {
-	reached := 0
+	started, reached := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
+		const starts = 3
 		c := random(rt)
 		c.D = rapid.IntRange(1, 9).Draw(rt, "d")
 		o := solved(t, c)
 		if !(o.Gap <= 1e-9) {
 			rt.Fatalf("%+v: gap %g", c, o.Gap)
 		}
-		found, err := c.Search(context.Background(), o, 3, 1, nil)
+		found, err := c.Search(context.Background(), o, starts, 1, nil)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -88,10 +89,10 @@ func TestNoSearchEndsLower(t *testing.T) {
 		if c.D >= len(c.Counts) && found.Reached == 0 {
 			rt.Fatalf("%+v: no start reaches %.12g, the best ends at %.12g", c, o.Objective, found.Best)
 		}
-		reached += found.Reached
+		started, reached = started+starts, reached+found.Reached
 	})
-	if reached < 100 {
-		t.Errorf("only %d starts reached the optimum", reached)
+	if 3*reached < started { // nearly all do; in the few checks of go test -short chance leaves more than a third, too
+		t.Errorf("only %d of %d starts reached the optimum", reached, started)
 	}
 }
 

@@ -1,6 +1,10 @@
 package nn
 
 import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -13,31 +17,29 @@ import (
 	"collapse/internal/kernel"
 )
 
-// torchvisionPython finds a Python with torchvision.
-func torchvisionPython(t *testing.T) string {
-	t.Helper()
-	for _, python := range []string{"/usr/bin/python3", "python3"} {
-		if exec.Command(python, "-c", "import torchvision").Run() == nil {
-			return python
-		}
-	}
-	t.Skip("no python3 with torchvision (Debian: python3-torchvision)")
-	return ""
-}
-
 // torchvisionScript makes the networks named by its arguments in PyTorch, with statistics that are not their initial ones,
 // and works in a folder for each. "give" saves the state, the logits of x.npy in evaluation and, for resnet18, the
-// gradients and the statistics after a training step in float64; "take" loads our state strictly and saves the logits.
+// gradients and the statistics after a training step in float64; "take" loads our state strictly and saves the logits. The jobs
+// are lines of its input, one process for all: PyTorch takes seconds to import. It says "ready" before the first and "done" after each.
 const torchvisionScript = `
-import sys, warnings
+import importlib.util, sys, warnings
+if importlib.util.find_spec("torchvision") is None:
+    sys.exit(77)
 warnings.filterwarnings("ignore")
 import numpy as np, torch, torch.nn as nn, torchvision
 torch.set_num_threads(1)
 
+class Narrow(nn.Linear):
+    def __init__(self, inputs, outputs):
+        super().__init__(1, 1)
+
 class VGG(nn.Module):
     def __init__(self, kind):
         super().__init__()
-        self.features, self.fc = kind().features, nn.Linear(512, 10)
+        linear, nn.Linear = nn.Linear, Narrow # drawing the 120 million weights of a classifier that is not ours takes seconds
+        self.features = kind().features
+        nn.Linear = linear
+        self.fc = nn.Linear(512, 10)
     def forward(self, x):
         return self.fc(nn.functional.adaptive_avg_pool2d(self.features(x), 1).flatten(1))
 
@@ -76,31 +78,79 @@ def take(name, m, folder):
     with torch.no_grad(): np.save(folder + "logits.npy", m(torch.from_numpy(np.load(folder + "x.npy"))).numpy())
 
 torch.manual_seed(3)
-for name in sys.argv[3:]:
-    {"give": give, "take": take}[sys.argv[1]](name, network(name), sys.argv[2] + "/" + name + "/")
+print("ready", flush=True)
+for job in sys.stdin:
+    for name in sys.argv[2:]:
+        {"give": give, "take": take}[job.strip()](name, network(name), sys.argv[1] + "/" + name + "/")
+    print("done", flush=True)
 `
+
+// torchvision is a process of torchvisionScript.
+type torchvision struct {
+	in     io.WriteCloser
+	out    *bufio.Scanner
+	stderr *bytes.Buffer
+}
+
+// startTorchvision starts a Python with torchvision on the networks of a folder.
+func startTorchvision(t *testing.T, dir string, names []string) *torchvision {
+	t.Helper()
+	for _, python := range []string{"/usr/bin/python3", "python3"} {
+		p := &torchvision{stderr: &bytes.Buffer{}}
+		cmd := exec.Command(python, append([]string{"-c", torchvisionScript, dir}, names...)...)
+		cmd.Stderr = p.stderr
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cmd.Start() != nil {
+			continue
+		}
+		p.in, p.out = in, bufio.NewScanner(out)
+		if p.out.Scan() && p.out.Text() == "ready" {
+			t.Cleanup(func() {
+				in.Close()
+				cmd.Wait()
+			})
+			return p
+		}
+		if cmd.Wait(); cmd.ProcessState.ExitCode() != 77 {
+			t.Fatalf("PyTorch does not start: %s", p.stderr)
+		}
+	}
+	t.Skip("no python3 with torchvision (Debian: python3-torchvision)")
+	return nil
+}
+
+// run waits for a job.
+func (p *torchvision) run(t *testing.T, job string) {
+	t.Helper()
+	fmt.Fprintln(p.in, job)
+	if !p.out.Scan() || p.out.Text() != "done" {
+		p.in.Close()
+		for p.out.Scan() { // until it has ended, and said why
+		}
+		t.Fatalf("PyTorch does not %s: %s", job, p.stderr)
+	}
+}
 
 // TestTorchvisionExchange: a state of torchvision's network gives the same logits here, the same gradients and statistics
 // after a step; ours loads there strictly and gives the same logits.
 func TestTorchvisionExchange(t *testing.T) {
-	python, dir := torchvisionPython(t), t.TempDir()
+	dir := t.TempDir()
 	names := []string{"resnet18", "resnet18-cifar-d=7", "vgg13", "vgg13-bn"}
 	archs := []Arch{resnet(StemDefault, 0), resnet(StemCIFAR, 7), vgg(KindVGG13), vgg(KindVGG13BN)}
-	script := filepath.Join(dir, "exchange.py")
-	if err := os.WriteFile(script, []byte(torchvisionScript), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	run := func(job string) {
-		if out, err := exec.Command(python, append([]string{script, job, dir}, names...)...).CombinedOutput(); err != nil {
-			t.Fatalf("PyTorch does not %s: %v\n%s", job, err, out)
-		}
-	}
 	for _, name := range names {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
-	run("give")
+	torch := startTorchvision(t, dir, names)
+	torch.run(t, "give")
 	var ours [][]float32
 	for i, a := range archs {
 		in := func(file string) string { return filepath.Join(dir, names[i], file) }
@@ -112,7 +162,7 @@ func TestTorchvisionExchange(t *testing.T) {
 		moveAway(t, n, in("ours.npz"))
 		ours = append(ours, n.Forward(to32(x), 3, Eval).Logits)
 	}
-	run("take")
+	torch.run(t, "take")
 	for i, name := range names {
 		compare(t, name+": logits of our state", ours[i], readAll(t, filepath.Join(dir, name, "logits.npy"))[""], 1e-4)
 	}
@@ -176,8 +226,8 @@ func exchangeLoad[T kernel.Float](t *testing.T, a Arch, path string) *Network[T]
 	}
 	arrays := readAll(t, path)
 	for _, s := range n.State() {
-		for i := range s.Values {
-			s.Values[i] = T(arrays[s.Name][i])
+		for i, v := range arrays[s.Name][:len(s.Values)] {
+			s.Values[i] = T(v)
 		}
 	}
 	return n

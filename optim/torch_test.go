@@ -1,17 +1,14 @@
 package optim
 
 import (
-	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"collapse/internal/kernel"
+	"collapse/internal/longtest"
 	"collapse/nn"
 )
 
@@ -233,11 +230,11 @@ func accountFunction(t *testing.T, function string, search LineSearch, lr float6
 // accountFunctions draws points from which rounding decides no comparison of the search.
 func accountFunctions(t *testing.T) (list []lbfgsAccount) {
 	t.Helper()
-	for seed := range uint64(5) {
+	for seed := range longtest.Of[uint64](1, 5) {
 		list = append(list, accountFunction(t, "rough", StrongWolfe, 1, seed), accountFunction(t, "kinks", StrongWolfe, 1, seed),
 			accountFunction(t, "kinks", StrongWolfe, 30, seed), accountFunction(t, "wall", StrongWolfe, 3, seed))
 	}
-	for seed := range uint64(3) {
+	for seed := range longtest.Of[uint64](1, 3) {
 		list = append(list, accountFunction(t, "rough", StrongWolfe, 1e-3, seed), accountFunction(t, "waves", StrongWolfe, 100, seed))
 	}
 	return append(list, accountFunction(t, "plunge", StrongWolfe, 1e-28, 0),
@@ -321,60 +318,39 @@ func (r *mlpRun) values() map[string][]float64 {
 	return values
 }
 
+// accountMLPs are the accounts of MLPs; every fourth, all with decay, has each line search, each rate, and batch norm or none.
+func accountMLPs(t *testing.T) (list []lbfgsAccount) {
+	t.Helper()
+	for _, batchNorm := range []bool{false, true} {
+		for _, lr := range []float64{0.1, 1} {
+			list = append(list, accountLBFGS(t, StrongWolfe, lr, 0, batchNorm), accountLBFGS(t, StrongWolfe, lr, 1e-2, batchNorm))
+		}
+		list = append(list, accountLBFGS(t, NoLineSearch, 0.1, 0, batchNorm), accountLBFGS(t, NoLineSearch, 0.1, 1e-2, batchNorm))
+	}
+	return longtest.Of([]lbfgsAccount{list[1], list[5], list[9]}, list)
+}
+
 // TestOptimisersAgainstTorch writes down what Adam, the schedules and L-BFGS did and lets PyTorch
 // repeat it; a falsified account must be refused.
 func TestOptimisersAgainstTorch(t *testing.T) {
-	python := torchPython(t)
-	a := account{Schedules: accountSchedules()}
+	a := account{Schedules: accountSchedules(), LBFGS: accountMLPs(t)}
 	for _, decay := range []float64{0, 0.05} {
 		a.Adam = append(a.Adam, accountAdam[float64](t, "float64", decay), accountAdam[float32](t, "float32", decay))
 	}
-	for _, batchNorm := range []bool{false, true} {
-		for _, lr := range []float64{0.1, 1} {
-			a.LBFGS = append(a.LBFGS, accountLBFGS(t, StrongWolfe, lr, 0, batchNorm), accountLBFGS(t, StrongWolfe, lr, 1e-2, batchNorm))
-		}
-		a.LBFGS = append(a.LBFGS, accountLBFGS(t, NoLineSearch, 0.1, 0, batchNorm), accountLBFGS(t, NoLineSearch, 0.1, 1e-2, batchNorm))
-	}
 	a.LBFGS = append(a.LBFGS, accountFunctions(t)...)
-	out, err := judge(t, python, a)
-	t.Logf("%s", out)
-	if err != nil || strings.Count(out, " ok\n") != len(a.Adam)+len(a.LBFGS)+1 {
-		t.Fatal(err)
-	}
+	honest, right := written(t, a), len(a.Adam)+len(a.LBFGS)+1
 	a.Adam, a.LBFGS, a.Schedules = a.Adam[:2], []lbfgsAccount{a.LBFGS[0], a.LBFGS[2]}, a.Schedules[3:4]
 	a.Adam[0].Values[7][3] += 1e-9
 	a.Adam[1].Values[7][3] += 1e-4
 	a.LBFGS[0].Batches[2].Iterations[1].Length *= 1 + 1e-5
 	a.LBFGS[1].Batches[0].Calls++
 	a.Schedules[0].Rates[50] *= 1 + 1e-9
-	out, err = judge(t, python, a)
-	if err == nil || strings.Count(out, "FAILED") != 6 { // every line and the verdict
-		t.Errorf("a falsified account: %v\n%s", err, out)
+	verdicts := judge(t, honest, written(t, a))
+	t.Logf("%s", verdicts[0].out)
+	if verdicts[0].bad || strings.Count(verdicts[0].out, " ok\n") != right {
+		t.Error("PyTorch does not do as we did")
 	}
-}
-
-func judge(t *testing.T, python string, a account) (string, error) {
-	t.Helper()
-	text, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
+	if !verdicts[1].bad || strings.Count(verdicts[1].out, "FAILED") != 6 { // every line and the verdict
+		t.Errorf("a falsified account: %s", verdicts[1].out)
 	}
-	file := filepath.Join(t.TempDir(), "account.json")
-	if err := os.WriteFile(file, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(python, filepath.Join("..", "scripts", "replay_optim.py"), file).CombinedOutput()
-	return string(out), err
-}
-
-// torchPython finds a Python with PyTorch.
-func torchPython(t *testing.T) string {
-	t.Helper()
-	for _, python := range []string{"/usr/bin/python3", "python3"} {
-		if exec.Command(python, "-c", "import torch").Run() == nil {
-			return python
-		}
-	}
-	t.Skip("no python3 with PyTorch (Debian: python3-torch)")
-	return ""
 }

@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"collapse/internal/longtest"
 )
 
 // In the settings of TB Figs 4 and 9 samples die and plain descent fails for half of the seeds or more.
 func TestAutoOnReLUFigures(t *testing.T) {
-	figures, seeds := tbFigures(), 40
+	figures, seeds := tbFigures(), longtest.Of(10, 40)
 	if raceDetector || testing.Short() {
 		seeds = 5
 	}

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"collapse/internal/kernel"
 	"collapse/internal/kernel/kerneltest"
+	"collapse/internal/longtest"
 	"collapse/parallel"
 )
 
@@ -36,7 +38,7 @@ func mostGeneric() int64 {
 	if testing.Short() {
 		return 1e7
 	}
-	return 1e8
+	return longtest.Of[int64](4e7, 1e8)
 }
 
 func eachConvCase(t *testing.T, test func(t *testing.T, s Shape, batch int, winograd bool)) {
@@ -91,16 +93,9 @@ func checkAdjoint[T kernel.Float](t *testing.T, s Shape, batch int, winograd boo
 func TestConvLarge(t *testing.T) {
 	kerneltest.Each(t, func(t *testing.T) {
 		eachConvCase(t, func(t *testing.T, s Shape, batch int, winograd bool) {
-			c, exact := newConvCase[float32](rand.New(rand.NewPCG(8, 1)), s, batch), newConvCase[float64](rand.New(rand.NewPCG(8, 1)), s, batch)
-			for i := range c.w {
-				exact.w[i] = float64(c.w[i])
-			}
-			for i := range c.x {
-				exact.x[i] = float64(c.x[i])
-			}
-			for i := range c.dy {
-				exact.dy[i] = float64(c.dy[i])
-			}
+			c := newConvCase[float32](rand.New(rand.NewPCG(8, 1)), s, batch)
+			exact := &convCase[float64]{shape: s, batch: batch, lanes: c.lanes, x: widened(c.x), w: widened(c.w), dy: widened(c.dy),
+				y: make([]float64, len(c.y)), dx: make([]float64, len(c.dx)), dw: make([]float64, len(c.dw))}
 			c.run(nil, winograd)
 			exact.run(nil, false)
 			nearSums(t, "y", c.y, exact.y, s.In*s.KH*s.KW, batch, c.lanes)
@@ -126,16 +121,18 @@ func nearSums(t *testing.T, what string, got []float32, want []float64, n, batch
 func TestConvSameBitsForAnyTeam(t *testing.T) {
 	kerneltest.Each(t, func(t *testing.T) {
 		eachConvCase(t, func(t *testing.T, s Shape, batch int, winograd bool) {
-			var first *convCase[float32]
-			for threads := 1; threads <= 3; threads++ {
+			first := newConvCase[float32](rand.New(rand.NewPCG(9, 1)), s, batch)
+			unused := *first
+			unused.y, unused.dx, unused.dw = slices.Clone(first.y), slices.Clone(first.dx), slices.Clone(first.dw)
+			tm := parallel.NewTeam(1)
+			first.run(tm, winograd)
+			tm.Close()
+			for threads := 2; threads <= 3; threads++ {
+				c := unused
+				c.y, c.dx, c.dw = slices.Clone(c.y), slices.Clone(c.dx), slices.Clone(c.dw)
 				tm := parallel.NewTeam(threads)
-				c := newConvCase[float32](rand.New(rand.NewPCG(9, 1)), s, batch)
 				c.run(tm, winograd)
 				tm.Close()
-				if first == nil {
-					first = c
-					continue
-				}
 				for _, pair := range [][2][]float32{{c.y, first.y}, {c.dx, first.dx}, {c.dw, first.dw}} {
 					for i, v := range pair[0] {
 						if math.Float32bits(v) != math.Float32bits(pair[1][i]) {

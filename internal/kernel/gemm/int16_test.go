@@ -8,6 +8,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/internal/kernel/kerneltest"
+	"collapse/internal/longtest"
 	"collapse/parallel"
 )
 
@@ -98,7 +99,10 @@ func TestInt16Team(t *testing.T) {
 	team := parallel.NewTeam(3)
 	defer team.Close()
 	rng := rand.New(rand.NewPCG(5, 6))
-	const m, n, k = 500, 700, 600
+	m, n, k := 500, 700, 600
+	if !FastInt16() { // the generic kernels take seconds
+		m, n = longtest.Of(150, m), longtest.Of(170, n)
+	}
 	for _, f := range []Form{NN, NT, TN} {
 		a, b := newInt16s(rng, m, k, max(m, k)-k, 16), newInt16s(rng, n, k, max(n, k)-k, 16)
 		if f == TN {
