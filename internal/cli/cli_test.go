@@ -9,9 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/faulttest"
 	"collapse/internal/store"
 	"collapse/internal/train"
 )
+
+func TestMain(m *testing.M) {
+	defer faulttest.InMemory()()
+	m.Run() // the code it ends with is heeded by whoever called TestMain
+}
 
 // call runs the program as a user would and returns what came out.
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
