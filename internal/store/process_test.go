@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"collapse/internal/faulttest"
 )
 
 // TestMain lets the test binary play another process: STORE_TEST_ROLE says which part, the lab is
@@ -18,7 +20,9 @@ import (
 func TestMain(m *testing.M) {
 	role, ok := roles[os.Getenv("STORE_TEST_ROLE")]
 	if !ok {
-		os.Exit(m.Run())
+		defer faulttest.InMemory()()
+		m.Run() // the code it ends with is heeded by whoever called TestMain
+		return
 	}
 	if err := role(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, err)

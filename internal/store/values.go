@@ -152,6 +152,8 @@ func (r *Reader) Series(hash string, k Key) ([]Point, error) {
 // count only once tx is committed.
 func (l *Lab) seriesIDs(tx *sql.Tx, rows []Value, fresh map[Key]int64) (ids []int64, err error) {
 	ids = make([]int64, len(rows))
+	n := naming{tx: tx}
+	defer n.close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, row := range rows {
@@ -160,7 +162,7 @@ func (l *Lab) seriesIDs(tx *sql.Tx, rows []Value, fresh map[Key]int64) (ids []in
 			id, ok = fresh[row.Key]
 		}
 		if !ok {
-			if id, err = seriesID(tx, row.Key); err != nil {
+			if id, err = n.id(row.Key); err != nil {
 				return nil, err
 			}
 			fresh[row.Key] = id
@@ -179,15 +181,38 @@ func (l *Lab) learn(fresh map[Key]int64) {
 	}
 }
 
-func seriesID(tx *sql.Tx, k Key) (id int64, err error) {
-	err = execute(tx, "INSERT INTO series (series, split, layer, measure) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-		k.Series, k.Split, k.Layer, k.Measure)
-	if err != nil {
+// naming numbers keys in a transaction. A run's first epoch brings many, and its two statements take longer to parse than to run.
+type naming struct {
+	tx        *sql.Tx
+	add, find *sql.Stmt
+}
+
+func (n *naming) id(k Key) (id int64, err error) {
+	if n.add == nil {
+		n.add, err = n.tx.Prepare("INSERT INTO series (series, split, layer, measure) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING")
+		if err != nil {
+			return 0, err
+		}
+	}
+	if n.find == nil {
+		n.find, err = n.tx.Prepare("SELECT id FROM series WHERE series = ? AND split = ? AND layer = ? AND measure = ?")
+		if err != nil {
+			return 0, err
+		}
+	}
+	if _, err = n.add.Exec(k.Series, k.Split, k.Layer, k.Measure); err != nil {
 		return 0, err
 	}
-	err = tx.QueryRow("SELECT id FROM series WHERE series = ? AND split = ? AND layer = ? AND measure = ?",
-		k.Series, k.Split, k.Layer, k.Measure).Scan(&id)
+	err = n.find.QueryRow(k.Series, k.Split, k.Layer, k.Measure).Scan(&id)
 	return id, err
+}
+
+func (n *naming) close() {
+	for _, s := range []*sql.Stmt{n.add, n.find} {
+		if s != nil {
+			s.Close()
+		}
+	}
 }
 
 // chunk is how many rows one INSERT takes; more gains nothing, see BenchmarkAppendEpoch.
