@@ -9,6 +9,7 @@ import (
 
 	"collapse/internal/kernel/gemm"
 	"collapse/internal/kernel/isa"
+	"collapse/internal/longtest"
 	"collapse/measure"
 	"collapse/parallel"
 )
@@ -115,10 +116,11 @@ func BenchmarkGemm(b *testing.B) {
 }
 
 func TestMeasureReport(t *testing.T) {
+	many := longtest.Of(1000, 3000)
 	for _, c := range []struct {
 		n, d, k int
 		spread  float64
-	}{{4000, 40, 8, Collapsed}, {3000, 400, 100, Collapsed}, {3000, 400, 100, 1.5}} {
+	}{{4000, 40, 8, Collapsed}, {many, 400, 100, Collapsed}, {many, 400, 100, 1.5}} {
 		r, err := Measure(c.n, c.d, c.k, c.spread, 2, measure.Options{Uncertainty: true, Null: 3})
 		if err != nil {
 			t.Fatal(err)
@@ -146,7 +148,7 @@ func TestMeasureReport(t *testing.T) {
 			}
 		}
 	}
-	r, err := Measure(3000, 400, 100, Collapsed, 2, measure.Options{Measures: []string{measure.KeyNC1Pinv, measure.KeyNC2W}})
+	r, err := Measure(many, 400, 100, Collapsed, 2, measure.Options{Measures: []string{measure.KeyNC1Pinv, measure.KeyNC2W}})
 	if err != nil || r.NC1 <= 0 || slices.ContainsFunc(r.Breakdown, func(p measure.Phase) bool { return p.Name == measure.PhaseMargins }) {
 		t.Errorf("two measures, none of margins: %+v, %v", r, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"collapse/internal/longtest"
 	"collapse/nn"
 	"collapse/parallel"
 )
@@ -64,7 +65,7 @@ func TestProductsOfThePapersNetworks(t *testing.T) {
 func TestTrainReport(t *testing.T) {
 	tm := parallel.NewTeam(2)
 	defer tm.Close()
-	for _, name := range []string{"mlp", "resnet18-adapt", "resnet18", "vgg13"} {
+	for _, name := range longtest.Of([]string{"mlp", "resnet18-adapt"}, []string{"mlp", "resnet18-adapt", "resnet18", "vgg13"}) { // the others have millions of weights
 		for _, eval := range []bool{false, true} {
 			c := smallNet(t, name)
 			c.Eval = eval
@@ -107,7 +108,7 @@ func TestNetsAreNamed(t *testing.T) {
 
 // TestLayersAddUpToTheStep compares the sum of all operations with the step, and each layer's rates with its products.
 func TestLayersAddUpToTheStep(t *testing.T) {
-	for _, name := range []string{"mlp", "resnet18-adapt", "vgg13-bn"} {
+	for _, name := range longtest.Of([]string{"mlp", "resnet18-adapt"}, []string{"mlp", "resnet18-adapt", "vgg13-bn"}) {
 		c := smallNet(t, name)
 		c.Steps = 5
 		r, err := Layers(c, nil)

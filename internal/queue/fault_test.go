@@ -20,6 +20,8 @@ import (
 
 // TestMain lets the test binary play a worker of another machine, or a coordinator that holds a lock.
 func TestMain(m *testing.M) {
+	defer faulttest.InMemory()()
+	faulttest.SideBySide(8) // they mostly wait
 	faulttest.Main(m, map[string]func([]string) error{"worker": roleWorker, "lock": roleLock})
 }
 
@@ -232,6 +234,7 @@ func TestAWrongToken(t *testing.T) {
 }
 
 func TestAWorkerOfAnotherVersion(t *testing.T) {
+	t.Parallel()
 	s, c := listening(t, quick(t), "")
 	must(t, c.Submit(soon(t), slow("a", 1)))
 	_, out := faulttest.Play(t, "worker", s.URL(), testToken, "2")

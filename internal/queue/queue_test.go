@@ -76,6 +76,7 @@ func TestHigherPrioritiesGoFirst(t *testing.T) {
 }
 
 func TestTroubleIsTriedAgainAndFailureIsNot(t *testing.T) {
+	t.Parallel()
 	opt := quick(t)
 	opt.MaxAttempts = 3
 	_, c, b := local(t, opt)

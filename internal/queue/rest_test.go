@@ -122,6 +122,7 @@ func TestPausesGrowWhileWorkBreaksAtOnce(t *testing.T) {
 // TestAWorkerThatLostItsClaimLeavesTheJob: a worker that was suspended or cut off, and finishes after another has taken over its
 // job, must not take that job out of the queue: if the second one dies, nobody else would ever get it.
 func TestAWorkerThatLostItsClaimLeavesTheJob(t *testing.T) {
+	t.Parallel()
 	_, c, b := local(t, quick(t))
 	must(t, c.Submit(soon(t), jobs(1)...))
 	ctx, stop := context.WithCancel(t.Context())

@@ -126,6 +126,7 @@ func TestAWorkersMessageReplacesNoOther(t *testing.T) {
 
 // TestWhatAWorkersTokenMayDo runs a job with everything that a worker does, over the network.
 func TestWhatAWorkersTokenMayDo(t *testing.T) {
+	t.Parallel()
 	s, c := listening(t, quick(t), "")
 	l := collectFrom(t, c)
 	b, err := Connect(Remote{URL: s.URL(), Token: testToken}, quick(t))

@@ -159,6 +159,7 @@ func TestGarbageStopsNobody(t *testing.T) {
 
 // TestReplayReadsPastGarbage: a stream that ends with garbage, including a whole batch of it, is read to its end.
 func TestReplayReadsPastGarbage(t *testing.T) {
+	t.Parallel()
 	s, c, b := local(t, quick(t))
 	conn, _ := everywhere(t, s)
 	for range 2 * batch {

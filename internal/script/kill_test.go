@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"collapse/internal/faulttest"
+	"collapse/internal/longtest"
 	"collapse/internal/store"
 )
 
@@ -45,7 +46,8 @@ func labProcess(args []string) error {
 // TestKills kills the program, the script, or both, at all kinds of moments, until the run is done: its rows are complete, each
 // once, and no process of any attempt is left.
 func TestKills(t *testing.T) {
-	kills := 36
+	t.Parallel()
+	kills := longtest.Of(12, 36) // every 12 kills have all combinations of whom and when
 	if testing.Short() {
 		kills = 9
 	}

@@ -21,6 +21,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	defer faulttest.InMemory()()
+	faulttest.SideBySide(24) // they mostly wait
 	faulttest.Main(m, map[string]func(args []string) error{"lab": labProcess})
 }
 
@@ -166,6 +168,7 @@ func TestWhatAScriptIsTold(t *testing.T) {
 
 // TestWhatFailsARun: the message says what is wrong and where, and the run is failed.
 func TestWhatFailsARun(t *testing.T) {
+	t.Parallel()
 	line := func(text string) string { return fmt.Sprintf("say '%s'; sleep 60", text) }
 	for name, c := range map[string]struct{ script, want string }{
 		"never reports":            {"exit 0", "after epoch 0 of 3 without saying that it was done"},
@@ -189,7 +192,7 @@ func TestWhatFailsARun(t *testing.T) {
 		"endless file":             {"cat /dev/zero >> \"$COLLAPSE_EVENTS\"", "line 1: more than 1048576 bytes"},
 		"endless lines":            {`yes '{"generation": 7}' >> "$COLLAPSE_EVENTS"`, "more than 1000 lines are of other generations"},
 		"cut short":                {"report 1 0.5; printf '{\"gen' >> \"$COLLAPSE_EVENTS\"", "the last line of events.jsonl is cut short"},
-		"events cut":               {"report 1 0.5; sleep 0.3; : > \"$COLLAPSE_EVENTS\"; sleep 60", "events.jsonl was cut short"},
+		"events cut":               {"report 1 0.5; while [ ! -f reported ]; do sleep 0.05; done; : > \"$COLLAPSE_EVENTS\"; sleep 60", "events.jsonl was cut short"},
 		"events replaced":          {"mkfifo other; mv other \"$COLLAPSE_EVENTS\"; sleep 60", "events.jsonl was replaced"},
 		"events removed":           {"rm \"$COLLAPSE_EVENTS\"; sleep 60", "events.jsonl was removed"},
 		"name":                     {line(`{"generation": 1, "epoch": 1, "values": {"a\nb": 1}}`), "cannot be printed"},
@@ -205,7 +208,9 @@ func TestWhatFailsARun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			lab, run, err := ran(t, c.script, 3, nil)
+			lab, run, err := ran(t, c.script, 3, func(_ *Spec, o *Options) {
+				o.Reported = func(int) { must(t, os.WriteFile(filepath.Join(o.Folder, "reported"), nil, 0o666)) }
+			})
 			var why *FailedError
 			if !errors.As(err, &why) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v; wanted %q", err, c.want)
@@ -262,6 +267,7 @@ func TestEpochsThatAreNotReportedCount(t *testing.T) {
 }
 
 func TestAScriptThatHangs(t *testing.T) {
+	t.Parallel()
 	_, run, err := ran(t, "trap '' TERM; report 1 0.1; while :; do sleep 0.1; done", 3, func(s *Spec, _ *Options) { s.Silence = 400 * time.Millisecond })
 	var why *FailedError
 	if !errors.As(err, &why) || !strings.Contains(err.Error(), "reported nothing") || run.LastEpoch != 1 {
@@ -271,6 +277,7 @@ func TestAScriptThatHangs(t *testing.T) {
 
 // A user, or the machine, stops a run: it continues from its checkpoint, and its script has ended, even one that resists.
 func TestAStoppedRunGoesOn(t *testing.T) {
+	t.Parallel()
 	for name, deaf := range map[string]string{"willing": "", "deaf": "trap '' TERM; "} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -343,6 +350,7 @@ func TestACheckpointAheadOfTheRows(t *testing.T) {
 
 // A rung of a search continues from the one before.
 func TestALongerRunGoesOnFromAShorterOne(t *testing.T) {
+	t.Parallel()
 	spec, folder := written(t, `echo $COLLAPSE_FROM_EPOCH >> from; `+good, 2)
 	spec.Horizon = 6
 	lab := openLab(t, t.TempDir())
@@ -396,6 +404,7 @@ func TestWhatIsRefusedBeforeAnythingStarts(t *testing.T) {
 
 // A script that writes endlessly to its output neither fills the disk nor stops.
 func TestOutputIsBounded(t *testing.T) {
+	t.Parallel()
 	lab, run, err := ran(t, "yes 'many words' | head -c 20000000; "+good, 2, nil)
 	must(t, err)
 	path := rundir.Dir(lab.RunDir(run.Hash)).ScriptLog()

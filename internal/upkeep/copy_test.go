@@ -344,6 +344,7 @@ func TestACopyLiesOutsideTheLab(t *testing.T) {
 
 // TestMain lets the test binary play a process that copies a lab until it is killed.
 func TestMain(m *testing.M) {
+	defer faulttest.InMemory()()
 	faulttest.Main(m, map[string]func([]string) error{"copy": func(args []string) error {
 		r, err := store.OpenReader(args[0])
 		if err != nil {

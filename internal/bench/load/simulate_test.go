@@ -20,6 +20,7 @@ var must = studytest.Must
 
 // TestMain lets the test binary play the workers.
 func TestMain(m *testing.M) {
+	defer faulttest.InMemory()()
 	faulttest.Main(m, map[string]func([]string) error{"fleet": roleFleet})
 }
 

@@ -15,6 +15,7 @@ import (
 // TestABatchIsItsMessagesOneByOne applies what several attempts at several runs sent, in an order that the queue may produce and
 // with stale messages among them, in one batch and message by message.
 func TestABatchIsItsMessagesOneByOne(t *testing.T) {
+	t.Parallel()
 	server, err := queue.StartServer(queue.ServerOptions{Dir: t.TempDir(), Logf: t.Logf})
 	must(t, err)
 	defer server.Close()

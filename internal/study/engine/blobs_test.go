@@ -58,6 +58,7 @@ func heldClaim(t *testing.T, e *engine, state func(generation uint64) wire.State
 // TestSweptBlobs: of all blobs, those stay that the run's next worker continues from, and those that its worker may be about to send
 // or to name.
 func TestSweptBlobs(t *testing.T) {
+	t.Parallel()
 	configs := demo.Grid{Base: tiny(), Losses: []string{"ce"}, Noise: []float64{0}, Seeds: 5}.Configs()
 	lab := saved(t, configs[:3])
 	items := itemsOf(t, configs)
@@ -189,6 +190,7 @@ func TestNothingIsLeftInTheSharedFolder(t *testing.T) {
 // TestAnEndThatWasCutShort: the coordinator was killed between the last run's end and the sweep, or during the sweep. Continuing the
 // study, which has nothing left to compute, sweeps.
 func TestAnEndThatWasCutShort(t *testing.T) {
+	t.Parallel()
 	configs := []train.Config{tiny()}
 	lab, shared := saved(t, configs), t.TempDir()
 	o := options(t, 1)

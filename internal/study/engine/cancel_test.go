@@ -5,10 +5,12 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"collapse/internal/demo"
 	"collapse/internal/queue"
 	"collapse/internal/store"
+	"collapse/internal/study"
 	"collapse/internal/study/wire"
 	"collapse/internal/study/worker"
 	"collapse/internal/version"
@@ -18,9 +20,7 @@ import (
 // TestACancelledRunLeavesALiveStudy stops one run of a study under way, checks that the study continues without it, and resumes it.
 func TestACancelledRunLeavesALiveStudy(t *testing.T) {
 	t.Parallel()
-	base := longer()
-	base.Run.Epochs = 480 // longer than a cancellation takes
-	configs := demo.Grid{Base: base, Losses: []string{"ce"}, Noise: []float64{0, 0.2, 0.4}, Seeds: 1}.Configs()
+	configs := demo.Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2, 0.4}, Seeds: 1}.Configs()
 	want := directly(t, configs)
 	for _, place := range []string{"here", "elsewhere"} {
 		t.Run(place, func(t *testing.T) {
@@ -29,18 +29,18 @@ func TestACancelledRunLeavesALiveStudy(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			o := options(t, 1)
+			p := &person{t: t, lab: lab, seen: make(chan struct{})}
 			if place == "elsewhere" {
 				o = remoteOptions(t)
 				url := urlOf(&o)
 				go func() {
 					select {
 					case at := <-url:
-						startWorker(t, at, worker.Options{})
+						startWorker(t, at, worker.Options{Watch: p.hold})
 					case <-ctx.Done():
 					}
 				}()
 			}
-			p := &person{t: t, lab: lab}
 			o.Watch = p.see
 			s, err := Execute(ctx, lab, []string{"s"}, o)
 			if err != nil || s != (Summary{Runs: 3, Done: 3}) {
@@ -57,6 +57,7 @@ func TestACancelledRunLeavesALiveStudy(t *testing.T) {
 // TestAStudyEndsBesideACancelledRun stops a run that nobody resumes: the study ends without it and says so, and takes it up again
 // when it is opened.
 func TestAStudyEndsBesideACancelledRun(t *testing.T) {
+	t.Parallel()
 	configs := smallGrid()[:3]
 	lab := saved(t, configs)
 	must(t, lab.Cancel(itemsOf(t, configs)[1].Hash))
@@ -73,6 +74,7 @@ func TestAStudyEndsBesideACancelledRun(t *testing.T) {
 
 // TestARunLetGoOnAtTheEnd resumes a stopped run as the last other run ends: the study does not end without it.
 func TestARunLetGoOnAtTheEnd(t *testing.T) {
+	t.Parallel()
 	configs := smallGrid()[:3]
 	lab := saved(t, configs)
 	hash := itemsOf(t, configs)[0].Hash
@@ -91,6 +93,7 @@ func TestARunLetGoOnAtTheEnd(t *testing.T) {
 
 // TestNobodyBeginsACancelledRun gives a run that a user has cancelled to a slot of this process, and hears of it from a worker elsewhere.
 func TestNobodyBeginsACancelledRun(t *testing.T) {
+	t.Parallel()
 	item := itemsOf(t, smallGrid()[:1])[0]
 	lab := saved(t, smallGrid()[:1])
 	must(t, lab.Cancel(item.Hash))
@@ -128,6 +131,18 @@ type person struct {
 	mu   sync.Mutex
 	hash string
 	ends int
+	seen chan struct{} // closed when everybody has had the time to see that the run was cancelled
+}
+
+// hold keeps a worker's first run from getting further until it has been cancelled, which ends it. A run of this process is held by see.
+func (p *person) hold(_ string, at study.Progress) {
+	if at.Epoch < 20 {
+		return
+	}
+	select {
+	case <-p.seen:
+	case <-p.t.Context().Done():
+	}
 }
 
 func (p *person) see(e Event) {
@@ -138,6 +153,8 @@ func (p *person) see(e Event) {
 		if err := p.lab.Cancel(p.hash); err != nil {
 			p.t.Error(err)
 		}
+		time.Sleep(4 * lookEvery)
+		close(p.seen)
 	}
 	if e.Ended == nil {
 		return

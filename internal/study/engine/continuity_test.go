@@ -156,6 +156,7 @@ func filesFrom(t *testing.T, lab *store.Lab, hash string, keep func(path string)
 // TestADoneWithoutTheRunIsRefused reports a run as done when it is not: without rows, without some of them, without its files, or
 // with damaged ones. The lab does not accept it, says why, and submits the run again; the complete run is accepted.
 func TestADoneWithoutTheRunIsRefused(t *testing.T) {
+	t.Parallel()
 	configs := []train.Config{longer()}
 	item := itemsOf(t, configs)[0]
 	whole := directly(t, configs)
@@ -181,6 +182,7 @@ func TestADoneWithoutTheRunIsRefused(t *testing.T) {
 		"everything":           {[2]int64{0, 1}, [2]int64{1, 80}, all, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			lab := saved(t, configs)
 			e, log := coordinating(t, lab, item)
 			s := sentBy{t, item.Hash, 7}
@@ -216,6 +218,7 @@ func TestADoneWithoutTheRunIsRefused(t *testing.T) {
 // TestAnAttemptOverAGapIsRefused begins an attempt that continues after epochs whose rows the lab lacks. Nothing of it is accepted,
 // and the run is submitted again without the checkpoint in the queue.
 func TestAnAttemptOverAGapIsRefused(t *testing.T) {
+	t.Parallel()
 	configs := []train.Config{stepByStep()}
 	item := itemsOf(t, configs)[0]
 	lab, whole := saved(t, configs), directly(t, configs)
@@ -245,6 +248,7 @@ func TestAnAttemptOverAGapIsRefused(t *testing.T) {
 // TestRowsOnTheirWayAreStoredBeforeATakeover has a worker elsewhere send rows and store a checkpoint, and a slot of this process
 // take over the run before anybody has read the rows.
 func TestRowsOnTheirWayAreStoredBeforeATakeover(t *testing.T) {
+	t.Parallel()
 	configs := []train.Config{stepByStep()}
 	configs[0].Run.Keep = "all"
 	item := itemsOf(t, configs)[0]

@@ -83,6 +83,7 @@ func TestAStudyRunsWhatIsMissingOnce(t *testing.T) {
 }
 
 func TestAFailedRunIsToldAndRetried(t *testing.T) {
+	t.Parallel()
 	configs := smallGrid()[:3]
 	configs[1].Optim.LR = 1e38
 	lab := saved(t, configs)
@@ -109,6 +110,7 @@ func TestAFailedRunIsToldAndRetried(t *testing.T) {
 }
 
 func TestWorkersElsewhereGiveTheSameLab(t *testing.T) {
+	t.Parallel()
 	configs := smallGrid()
 	configs[3].Optim.LR = 1e38
 	lab, direct := saved(t, configs), openLab(t)

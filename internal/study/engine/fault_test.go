@@ -25,8 +25,10 @@ import (
 	"collapse/internal/version"
 )
 
-// TestMain lets the test binary play a coordinator or a worker that is killed.
+// TestMain lets the test binary play a coordinator or a worker that is killed. Most tests wait most of the time, so that many run side by side.
 func TestMain(m *testing.M) {
+	defer faulttest.InMemory()()
+	faulttest.SideBySide(8)
 	faulttest.Main(m, map[string]func([]string) error{"coordinator": roleCoordinator, "worker": roleWorker})
 	studytest.RemoveReference()
 }
@@ -115,7 +117,7 @@ func TestAKilledCoordinatorGoesOn(t *testing.T) {
 	t.Parallel()
 	configs := demo.Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 3}.Configs()
 	lab := saved(t, configs)
-	first, out := faulttest.Play(t, "coordinator", lab.Dir(), "")
+	first, out := faulttest.Play(t, "coordinator", lab.Dir(), "", string(newGate(t))) // killed while its slots are at runs, however fast these are
 	faulttest.Heard(t, out, "ended")
 	time.Sleep(100 * time.Millisecond)
 	must(t, first.Process.Kill())
@@ -200,6 +202,7 @@ func TestAWorkerGoesOnWhileTheCoordinatorIsAway(t *testing.T) {
 }
 
 func TestASecondCoordinatorFollowsTheFirst(t *testing.T) {
+	t.Parallel()
 	configs := demo.Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
 	lab := saved(t, configs)
 	gate := newGate(t)
@@ -248,15 +251,13 @@ func TestASecondCoordinatorTakesOver(t *testing.T) {
 
 func TestCancelStopsWhatRunsAndResumeGoesOn(t *testing.T) {
 	t.Parallel()
-	base := longer()
-	base.Run.Epochs = 240 // longer than a cancellation takes
-	configs := demo.Grid{Base: base, Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
+	configs := demo.Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
 	lab := saved(t, configs)
 	o := options(t, 2)
 	o.Watch = func(e Event) {
 		if e.Ended != nil {
 			lab.CancelStudy("s")
-			time.Sleep(2 * lookEvery) // it is seen; the other runs come to a halt meanwhile
+			time.Sleep(4 * lookEvery) // it is seen; the other runs come to a halt meanwhile
 		}
 	}
 	s, err := Execute(t.Context(), lab, []string{"s"}, o)
@@ -277,6 +278,7 @@ func TestCancelStopsWhatRunsAndResumeGoesOn(t *testing.T) {
 }
 
 func TestInterruptedAndResumed(t *testing.T) {
+	t.Parallel()
 	configs := demo.Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
 	lab := saved(t, configs)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -323,6 +325,7 @@ func TestALostLabIsRebuilt(t *testing.T) {
 }
 
 func TestARunThatAnotherProcessComputesIsLeftToIt(t *testing.T) {
+	t.Parallel()
 	configs := []train.Config{longer(), tiny()}
 	lab := saved(t, configs)
 	other, err := store.Open(lab.Dir(), store.Options{})
@@ -355,6 +358,7 @@ func (firstStep) Note(string)             {}
 
 // TestClocksThatJump runs a study on a lab whose clock jumps by days, in both directions, at every look.
 func TestClocksThatJump(t *testing.T) {
+	t.Parallel()
 	var looks atomic.Int64
 	lab, err := store.Open(t.TempDir(), store.Options{Now: func() time.Time {
 		n := looks.Add(1)

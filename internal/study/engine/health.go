@@ -120,7 +120,7 @@ func (e *engine) watchHealth(ctx context.Context) error {
 				old = now
 			}
 		}
-		if time.Since(swept) > orphansEvery {
+		if time.Since(swept) > min(orphansEvery, silentFor*e.c.AckWait()) {
 			dead.sweep(ctx, e)
 			swept = time.Now()
 		}

@@ -102,6 +102,7 @@ func TestHealthIsWatched(t *testing.T) {
 
 // TestStaleMessagesAreDropped: once a later attempt has begun, nothing of an earlier one counts, not even its beginning.
 func TestStaleMessagesAreDropped(t *testing.T) {
+	t.Parallel()
 	configs := []train.Config{stepByStep()}
 	item := itemsOf(t, configs)[0]
 	lab, whole := saved(t, configs), directly(t, configs)

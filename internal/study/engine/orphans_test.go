@@ -17,9 +17,6 @@ import (
 // Without intervention the study would wait forever.
 func TestAClaimWithoutAJobIsGivenUp(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("-short: a claim must be silent for a while")
-	}
 	configs := []train.Config{tiny()}
 	lab := saved(t, configs)
 	hash := itemsOf(t, configs)[0].Hash

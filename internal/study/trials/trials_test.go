@@ -25,6 +25,7 @@ var must = studytest.Must
 
 // TestMain lets the test binary play a search that is killed.
 func TestMain(m *testing.M) {
+	defer faulttest.InMemory()()
 	faulttest.Main(m, map[string]func([]string) error{"searcher": roleSearcher})
 }
 

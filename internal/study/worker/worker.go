@@ -38,6 +38,10 @@ type Options struct {
 	// much of the run.
 	CheckpointEvery time.Duration
 
+	// Stale is the silence after which a claim in the scratch lab may be taken over, as store.Options.Stale: one that could not be
+	// given up, for instance, because the disk was full.
+	Stale time.Duration
+
 	// Retry is how long the worker asks for no runs after its machine could not do one; default 1 minute.
 	Retry time.Duration
 
@@ -129,7 +133,7 @@ func newWorker(b *queue.Broker, o Options) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.scratch, err = store.Open(dir, store.Options{}); err != nil {
+	if w.scratch, err = store.Open(dir, store.Options{Stale: w.o.Stale}); err != nil {
 		return nil, errors.Join(err, w.lock.Release())
 	}
 	return w, nil
