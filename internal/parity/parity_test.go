@@ -3,13 +3,18 @@ package parity
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"collapse/internal/engine"
+	"collapse/internal/faulttest"
+	"collapse/internal/longtest"
 	"collapse/internal/recipe"
 	"collapse/internal/store"
 	"collapse/internal/train"
@@ -17,29 +22,62 @@ import (
 	"collapse/python"
 )
 
+// TestMain ends the engines of all tests. PyTorch's threads, which wait in loops for each other, cost more than these small runs; whole
+// tests have them.
+func TestMain(m *testing.M) {
+	defer faulttest.InMemory()()
+	if _, chosen := os.LookupEnv("OMP_NUM_THREADS"); !chosen && !longtest.Whole() {
+		os.Setenv("OMP_NUM_THREADS", "1")
+	}
+	m.Run() // the code it ends with is heeded by whoever called TestMain
+	if k := shared.checker; k != nil {
+		k.Engines.Close()
+		k.Team.Close()
+		os.RemoveAll(k.Dir)
+	}
+}
+
+// shared is what all tests use: an engine takes seconds to import PyTorch.
+var shared struct {
+	sync.Once
+	checker *Checker
+}
+
 // checker has PyTorch on the processor. The test is skipped where there is none.
 func checker(t *testing.T) *Checker {
 	t.Helper()
-	for _, interpreter := range []string{"/usr/bin/python3", "python3"} {
-		if exec.Command(interpreter, "-c", "import torch").Run() != nil {
-			continue
+	shared.Do(func() {
+		for _, interpreter := range []string{"/usr/bin/python3", "python3"} {
+			// Asking where PyTorch is takes a hundredth of the time of importing it.
+			if exec.Command(interpreter, "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)").Run() != nil {
+				continue
+			}
+			dir, err := os.MkdirTemp("", "collapse-parity-*")
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &engine.Python{Interpreter: interpreter, Files: python.Files(), Version: python.Version(), Cache: filepath.Join(dir, "cache")}
+			shared.checker = &Checker{Engines: &engine.Pool{Launch: p.Launch, Devices: []string{"cpu"}}, Team: parallel.NewTeam(2), Dir: dir}
+			return
 		}
-		p := &engine.Python{Interpreter: interpreter, Files: python.Files(), Version: python.Version(), Cache: t.TempDir()}
-		k := &Checker{Engines: &engine.Pool{Launch: p.Launch, Devices: []string{"cpu"}}, Team: parallel.NewTeam(2), Dir: t.TempDir()}
-		t.Cleanup(k.Engines.Close)
-		t.Cleanup(k.Team.Close)
-		return k
+	})
+	if shared.checker == nil {
+		t.Skip("no python3 with PyTorch (Debian: python3-torch)")
 	}
-	t.Skip("no python3 with PyTorch (Debian: python3-torch)")
-	return nil
+	return shared.checker
 }
 
 // TestTorchComputesWhatOurKernelsCompute is the pairwise cover, without the networks with millions of weights, which take seconds to
-// minutes: COLLAPSE_PARITY=heavy compares those, COLLAPSE_PARITY=all every combination; -run TorchComputes/vgg13 those of a network.
+// minutes: COLLAPSE_PARITY=heavy compares those, COLLAPSE_PARITY=all every combination; -run TorchComputes/vgg13 those of a network. Each
+// choice is in the share that every `go test` compares, though not with every other one.
 func TestTorchComputesWhatOurKernelsCompute(t *testing.T) {
 	k := checker(t)
 	which := os.Getenv("COLLAPSE_PARITY")
-	for _, c := range Cases(which == "all") {
+	cases := Cases(which == "all")
+	if which == "" && !longtest.Whole() {
+		cases = someOf(cases)
+	}
+	for _, c := range cases {
 		if which != "all" && c.Heavy != (which == "heavy") {
 			t.Logf("not compared with COLLAPSE_PARITY=%q: %s", which, c.Name)
 			continue
@@ -57,9 +95,28 @@ func TestTorchComputesWhatOurKernelsCompute(t *testing.T) {
 	}
 }
 
+// someOf picks cases at random, though the same ones each time, as long as they bring a choice that none before has.
+func someOf(cases []Case) (some []Case) {
+	seen := map[string]bool{}
+	for _, i := range rand.New(rand.NewPCG(1, 0)).Perm(len(cases)) {
+		fresh := false
+		for _, setting := range cases[i].Settings {
+			fresh = fresh || !seen[setting]
+		}
+		if c := cases[i]; fresh && !c.Heavy {
+			some = append(some, c)
+			for _, setting := range c.Settings {
+				seen[setting] = true
+			}
+		}
+	}
+	return some
+}
+
 func TestTorchResumesInTheSameBits(t *testing.T) {
 	k := checker(t)
-	for _, c := range Resumed() {
+	// Each starts a process. The share is Adam's, whose state is the largest.
+	for _, c := range longtest.Of(Resumed()[1:2], Resumed()) {
 		if o, err := k.Resume(t.Context(), c); err != nil || !o.OK() {
 			t.Errorf("%+v, %v", o, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"collapse/measure"
 	"collapse/nn"
 
+	"collapse/internal/longtest"
 	"collapse/internal/rundir"
 )
 
@@ -53,7 +54,7 @@ func TestEveryFailureOfAnExtensionLosesNothing(t *testing.T) {
 	whole := mustRun(t, long, apart, Options{})
 	want, rows := endFiles(t, whole), epochValues(t, apart, whole.Run)
 	begin := mustRun(t, short, lab, Options{})
-	for n := 1; ; n++ {
+	for n := 1; ; n += longtest.Of(3, 1) {
 		fs := newFaultFS(n, true, errFull)
 		_, err := Run(context.Background(), long, lab, Options{FS: fs, Open: openOnce, Again: true, From: begin.Run})
 		if fs.calls < n {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/longtest"
 	"collapse/internal/rundir"
 	"collapse/internal/store"
 )
@@ -84,7 +85,8 @@ func (s *stopAfter) Epoch(e EpochDone) {
 	}
 }
 
-// TestEveryFailureOfARunLosesNothing fails every call of a whole run, as a full disk and as a power cut, and runs again.
+// TestEveryFailureOfARunLosesNothing fails every call of a whole run, as a full disk and as a power cut, and runs again. The share is every
+// third call, others for the power cut than for the full disk.
 func TestEveryFailureOfARunLosesNothing(t *testing.T) {
 	c := tinyConfig()
 	c.Run.Epochs = 2
@@ -92,9 +94,10 @@ func TestEveryFailureOfARunLosesNothing(t *testing.T) {
 	wholeRun := mustRun(t, c, whole, Options{})
 	want, wantValues := endFiles(t, wholeRun), epochValues(t, whole, wholeRun.Run)
 	lab := newLab(t)
-	for _, fatal := range []bool{false, true} {
+	every := longtest.Of(3, 1)
+	for i, fatal := range []bool{false, true} {
 		failures := 0
-		for n := 1; ; n++ {
+		for n := 1 + i%every; ; n += every {
 			fs := newFaultFS(n, fatal, errFull)
 			_, err := Run(context.Background(), c, lab, Options{FS: fs, Open: openOnce, Again: true})
 			if fs.calls < n {
@@ -114,7 +117,7 @@ func TestEveryFailureOfARunLosesNothing(t *testing.T) {
 			sameFiles(t, when, want, endFiles(t, r))
 			sameValues(t, when, wantValues, epochValues(t, lab, r.Run))
 		}
-		if failures < 40 {
+		if failures < 40/every {
 			t.Errorf("only %d calls were failed", failures)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 
 	"collapse/arrayfile"
 	"collapse/data"
+	"collapse/internal/longtest"
 )
 
 // traced runs a configuration with ten traced steps and returns the folder.
@@ -265,6 +266,40 @@ func TestTraceOfLBFGS(t *testing.T) {
 // TestPyTorchRepeatsTracedSteps gives traces under every loss to scripts/replay_trace.py, and a falsified one, which it must refuse.
 func TestPyTorchRepeatsTracedSteps(t *testing.T) {
 	python := torchPython(t)
+	dirs := tracesToRepeat(t)
+	wrong := filepath.Join(t.TempDir(), "wrong")
+	if err := os.CopyFS(wrong, os.DirFS(dirs[0])); err != nil {
+		t.Fatal(err)
+	}
+	info, _ := readTrace(t, wrong)
+	info.Steps[7].LR *= 1.001
+	text, err := json.Marshal(info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(wrong, traceMeta), text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, err := replayed(python, append(dirs, wrong)...) // in one process, since importing PyTorch takes seconds
+	good, bad, found := strings.Cut(out, wrong)
+	if err == nil || !found || strings.Count(good, "steps, loss") != len(dirs) || strings.Contains(good, "FAILED") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("%s", good)
+	if !strings.Contains(bad, "FAILED parameter step 7") || !strings.HasSuffix(bad, "FAILED\n") {
+		t.Errorf("a learning rate wrong by a thousandth passed:\n%s", bad)
+	}
+	if !longtest.Whole() {
+		return
+	}
+	if out, err := replayed(python, dirs...); err != nil || strings.Count(out, "steps, loss") != len(dirs) || !strings.HasSuffix(out, "ok\n") {
+		t.Errorf("without the falsified one: %v\n%s", err, out)
+	}
+}
+
+// tracesToRepeat are of every loss, both kinds of numbers, every optimiser that has steps, and convolutions.
+func tracesToRepeat(t *testing.T) []string {
+	t.Helper()
 	var dirs []string
 	for _, loss := range []string{"ce", "ls", "lr", "mse", "rescaled_mse"} {
 		c := tinyConfig()
@@ -290,34 +325,21 @@ func TestPyTorchRepeatsTracedSteps(t *testing.T) {
 	c = tinyConfig()
 	c.Net = Default().Net
 	c.Net.Kind, c.Net.StemWidth, c.Net.Classifier = "resnet18-adapt", 2, "etf"
-	dirs = append(dirs, traced(t, c, 2))
+	return append(dirs, traced(t, c, 2))
+}
 
-	script := filepath.Join("..", "..", "scripts", "replay_trace.py")
-	out, err := exec.Command(python, append([]string{script}, dirs...)...).CombinedOutput()
-	if err != nil || strings.Count(string(out), "steps, loss") != len(dirs) || !strings.HasSuffix(string(out), "ok\n") {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	t.Logf("%s", out)
-	info, _ := readTrace(t, dirs[0])
-	info.Steps[7].LR *= 1.001
-	text, err := json.Marshal(info)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dirs[0], traceMeta), text, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	out, err = exec.Command(python, script, dirs[0]).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "FAILED parameter step 7") {
-		t.Errorf("a learning rate wrong by a thousandth passed: %v\n%s", err, out)
-	}
+// replayed is the output of scripts/replay_trace.py.
+func replayed(python string, dirs ...string) (string, error) {
+	out, err := exec.Command(python, append([]string{filepath.Join("..", "..", "scripts", "replay_trace.py")}, dirs...)...).CombinedOutput()
+	return string(out), err
 }
 
 // torchPython finds a Python with PyTorch.
 func torchPython(t *testing.T) string {
 	t.Helper()
 	for _, python := range []string{"/usr/bin/python3", "python3"} {
-		if exec.Command(python, "-c", "import torch").Run() == nil {
+		// Asking where PyTorch is takes a hundredth of the time of importing it.
+		if exec.Command(python, "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)").Run() == nil {
 			return python
 		}
 	}
