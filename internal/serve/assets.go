@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"collapse/internal/chart"
@@ -45,7 +46,8 @@ type asset struct {
 	plain, packed []byte
 }
 
-func loadAssets() map[string]asset {
+// loadAssets unpacks and packs the files once for all servers of the process.
+var loadAssets = sync.OnceValue(func() map[string]asset {
 	all := map[string]asset{}
 	entries, err := assetFiles.ReadDir("assets")
 	if err != nil {
@@ -67,7 +69,7 @@ func loadAssets() map[string]asset {
 		all[e.Name()] = asset{kinds[path.Ext(e.Name())], text, zipped.Pack(text)}
 	}
 	return all
-}
+})
 
 // styleSheet is the style sheet of reports, with themes that a reader can choose over the system's.
 func styleSheet() string {

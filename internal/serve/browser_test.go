@@ -2,12 +2,17 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/storage"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"collapse/internal/demo"
@@ -16,8 +21,27 @@ import (
 	"collapse/parallel"
 )
 
-// newBrowser starts a Chromium with a profile of its own; the test says so where there is none.
+// newBrowser is a window of the one Chromium of all tests, with cookies, a cache and workers of its own, as a private window has; the
+// test says so where there is no Chromium.
 func newBrowser(t testing.TB) context.Context {
+	t.Helper()
+	browser := needChromium(t)
+	made, err := chromedp.CallBrowser(browser, target.CreateBrowserContext, target.CreateBrowserContextParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := chromedp.NewContext(browser, chromedp.WithExistingBrowserContext(made.BrowserContextID)) // without a tab
+	t.Cleanup(func() {
+		stop()
+		if _, err := chromedp.CallBrowser(browser, target.DisposeBrowserContext, target.DisposeBrowserContextParams{BrowserContextID: made.BrowserContextID}); err != nil {
+			t.Error(err)
+		}
+	})
+	return ctx
+}
+
+// needChromium is the browser of all tests, which starts when the first asks for it.
+func needChromium(t testing.TB) context.Context {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short: no browser is driven")
@@ -32,19 +56,38 @@ func newBrowser(t testing.TB) context.Context {
 	if path == "" {
 		t.Skip("chromium is not installed: the page is not tried in a browser")
 	}
+	chromium.once.Do(func() { chromium.err = startChromium(path) })
+	if chromium.err != nil {
+		t.Fatalf("starting %s: %v", path, chromium.err)
+	}
+	return chromium.ctx
+}
+
+var chromium struct {
+	once sync.Once
+	ctx  context.Context
+	stop func()
+	err  error
+	mu   sync.Mutex
+	idle []context.Context // tabs that no test uses now
+}
+
+// startChromium starts the browser of all tests with a profile of its own.
+func startChromium(path string) error {
+	profile, err := os.MkdirTemp("", "collapse-serve-chromium-")
+	if err != nil {
+		return err
+	}
 	options := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
-	options = append(options, chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU)
+	options = append(options, chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.NoSandbox, chromedp.DisableGPU)
 	for _, flag := range []string{"disable-quic", "disable-background-networking", "disable-component-update", "disable-sync", "hide-scrollbars"} {
 		options = append(options, chromedp.Flag(flag, true))
 	}
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stop := chromedp.NewContext(allocator)
-	t.Cleanup(func() { stop(); stopAllocator() })
+	chromium.ctx, chromium.stop = ctx, func() { stop(); stopAllocator(); os.RemoveAll(profile) }
 	// The context of the first call must have no timeout: it is that of the browser.
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("starting %s: %v", path, err)
-	}
-	return ctx
+	return chromedp.Do(ctx)
 }
 
 // newTab opens another tab of the same browser, with an end.
@@ -59,6 +102,62 @@ func newTab(t testing.TB, browser context.Context, limit time.Duration) context.
 	t.Cleanup(end)
 	return ctx
 }
+
+// useTab is a tab with an end, as newTab's, for a test that needs one only: it was another test's before and will be the next one's, as
+// the first page of a new tab costs four times what any other does. A test that leaves cookies needs a newBrowser.
+func useTab(t testing.TB, limit time.Duration) context.Context {
+	t.Helper()
+	browser := needChromium(t)
+	var tab context.Context
+	chromium.mu.Lock()
+	if n := len(chromium.idle); n > 0 {
+		tab, chromium.idle = chromium.idle[n-1], chromium.idle[:n-1]
+	}
+	chromium.mu.Unlock()
+	if tab == nil {
+		tab, _ = chromedp.NewContext(browser) // closed with the browser
+		if err := chromedp.Do(tab); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, end := context.WithTimeout(tab, limit)
+	t.Cleanup(func() {
+		end()
+		clean, end := context.WithTimeout(tab, time.Minute)
+		defer end()
+		if err := asNew(clean); err != nil {
+			t.Logf("the tab is not used again: %v", err)
+			return
+		}
+		if left, err := chromedp.CallBrowser(browser, storage.GetCookies, storage.GetCookiesParams{}); err != nil || len(left.Cookies) > 0 {
+			t.Errorf("the test leaves %d cookies to the next one (%v)", len(left.Cookies), err)
+		}
+		chromium.mu.Lock()
+		defer chromium.mu.Unlock()
+		chromium.idle = append(chromium.idle, tab)
+	})
+	return ctx
+}
+
+// asNew leaves a tab's page, and takes back what a test may have set.
+func asNew(tab context.Context) error {
+	return errors.Join(
+		chromedp.Do(tab, chromedp.Navigate("about:blank")),
+		call(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{}),
+		call(tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{}),
+		call(tab, emulation.ClearDeviceMetricsOverride, cdp.Empty{}))
+}
+
+func call[P, R any](tab context.Context, command cdp.Command[P, R], params P) error {
+	_, err := chromedp.Call(tab, command, params)
+	return err
+}
+
+// inSightDrawn is true once the scripts have drawn the figures on the screen, after which a page has the places that it keeps.
+const inSightDrawn = `[...document.querySelectorAll('figure[data-json]')].every((f) => {
+	const b = f.getBoundingClientRect();
+	return 'drawn' in f.dataset || f.closest('#theory, .twice, details:not([open])') || b.bottom < 0 || b.top > innerHeight;
+})`
 
 // do runs steps in a tab.
 func do(t testing.TB, tab context.Context, steps ...chromedp.Action[chromedp.Void]) {
@@ -93,7 +192,7 @@ func until(t testing.TB, tab context.Context, limit time.Duration, expression st
 		}
 		last = err == nil
 	}
-	body, _ := chromedp.Run(tab, chromedp.Evaluate[string]("document.title + ' | ' + (document.getElementById('status') || {}).textContent + ' | ' + document.body.innerText.slice(0, 300)"))
+	body, _ := chromedp.Run(tab, chromedp.Evaluate[string]("location.href + ' | ' + document.title + ' | ' + (document.getElementById('status') || {}).textContent + ' | ' + document.body.innerText.slice(0, 300)"))
 	t.Fatalf("after %v not true (page answers: %v): %s\npage: %s", limit, last, expression, body)
 }
 
@@ -136,6 +235,9 @@ func makeDemo() error {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	if chromium.stop != nil {
+		chromium.stop()
+	}
 	if smallest.dir != "" {
 		os.RemoveAll(smallest.dir)
 	}

@@ -103,7 +103,7 @@ func TestTheCursorNamesWhatItReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := startTest(t, Options{Lab: dir})
-	tab := newTab(t, newBrowser(t), time.Minute)
+	tab := useTab(t, time.Minute)
 	do(t, tab, chromedp.EmulateViewport(1440, 900), chromedp.Navigate(s.URL()+"compare?"+choose(runs)))
 	until(t, tab, 20*time.Second, `document.querySelector('.panel-box .uplot .u-over')`)
 	look[bool](t, tab, `(() => { const over = document.querySelector('.panel-box .uplot .u-over'), at = over.getBoundingClientRect();

@@ -11,7 +11,7 @@ import (
 // no gap.
 func TestBandsOnALogarithmicAxis(t *testing.T) {
 	s := startTest(t, Options{Lab: t.TempDir()})
-	tab := newTab(t, newBrowser(t), time.Minute)
+	tab := useTab(t, time.Minute)
 	do(t, tab, chromedp.Navigate(s.URL()))
 	data := look[[][]float64](t, tab, `(() => {
 		const f = document.createElement('figure');

@@ -134,7 +134,7 @@ func TestFewPointsAreSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := startTest(t, Options{Lab: dir})
-	tab := newTab(t, newBrowser(t), 2*time.Minute)
+	tab := useTab(t, 2*time.Minute)
 	complaints := consoleErrors(t, tab)
 	page := lookedAt{name: "run", address: s.URL() + "run/" + run.Run}
 	do(t, tab, chromedp.EmulateViewport(1440, 900), chromedp.Navigate(page.address))

@@ -28,13 +28,13 @@ func TestPagesInABrowser(t *testing.T) {
 	dir := demoLab(t)
 	s := startTest(t, Options{Lab: dir})
 	hash := someRun(t, dir)
-	browser := newBrowser(t)
+	needChromium(t)
 
 	t.Run("every page draws without an error", func(t *testing.T) {
+		tab := useTab(t, 2*time.Minute)
+		errors := consoleErrors(t, tab)
+		do(t, tab, chromedp.EmulateViewport(1280, 900))
 		for _, page := range screens(t, dir) {
-			tab := newTab(t, browser, time.Minute)
-			errors := consoleErrors(t, tab)
-			do(t, tab, chromedp.EmulateViewport(1280, 900))
 			page.open(t, tab, strings.TrimSuffix(s.URL(), "/")+page.path)
 			if found := errors(); len(found) > 0 {
 				t.Errorf("%s: %q", page.name, found)
@@ -42,7 +42,7 @@ func TestPagesInABrowser(t *testing.T) {
 		}
 	})
 	t.Run("sliders of theory", func(t *testing.T) {
-		tab := newTab(t, browser, time.Minute)
+		tab := useTab(t, time.Minute)
 		do(t, tab, chromedp.Navigate(s.URL()+"theory"))
 		until(t, tab, 20*time.Second, factIs("cosine of two class means", "-0.333333"))
 		const move = `(name, v) => { const r = document.querySelector('input[data-for="' + name + '"]'); r.value = v; r.dispatchEvent(new Event('input', { bubbles: true })); }`
@@ -58,7 +58,7 @@ func TestPagesInABrowser(t *testing.T) {
 		}
 	})
 	t.Run("a slider back through the epochs", func(t *testing.T) {
-		tab := newTab(t, browser, time.Minute)
+		tab := useTab(t, time.Minute)
 		do(t, tab, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()+"run/"+hash))
 		until(t, tab, 20*time.Second, "document.querySelector('.film input[type=range]')")
 		look[bool](t, tab, "document.querySelector('#film').scrollIntoView(), true")
@@ -86,7 +86,7 @@ func TestPagesInABrowser(t *testing.T) {
 		}
 	})
 	t.Run("a picture is saved", func(t *testing.T) {
-		tab := newTab(t, browser, time.Minute)
+		tab := useTab(t, time.Minute)
 		do(t, tab, chromedp.Navigate(s.URL()+"run/"+hash))
 		until(t, tab, 20*time.Second, "document.querySelector('.uplot')")
 		svg := look[string](t, tab, "(() => { const x = new XMLHttpRequest(); x.open('GET', document.querySelector('#figure-measures .files a[download]').href, false); x.send(); return x.getResponseHeader('Content-Disposition') + x.responseText })()")
@@ -99,14 +99,14 @@ func TestPagesInABrowser(t *testing.T) {
 		if err := os.WriteFile(file, featureFile(t), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		tab := newTab(t, browser, time.Minute)
+		tab := useTab(t, time.Minute)
 		do(t, tab, chromedp.Navigate(s.URL()+"measure"), chromedp.SetUploadFiles("#drop input[type=file]", []string{file}))
 		look[bool](t, tab, `(() => { const from = document.querySelector('#drop input[type=file]'), data = new DataTransfer(); data.items.add(from.files[0]);
 			window.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })); return true })()`)
 		until(t, tab, 30*time.Second, "location.pathname.startsWith('/measure/') && document.querySelector('[data-key=nc1_pinv]') && document.body.innerText.includes('mine.npz')")
 	})
 	t.Run("themes", func(t *testing.T) {
-		tab := newTab(t, browser, time.Minute)
+		tab := newTab(t, newBrowser(t), time.Minute)
 		do(t, tab, chromedp.Navigate(s.URL()))
 		until(t, tab, 20*time.Second, "document.querySelector('[data-theme-to=dark]')")
 		const paper = "getComputedStyle(document.body).backgroundColor"
@@ -159,7 +159,7 @@ func consoleErrors(t *testing.T, tab context.Context) func() []string {
 // TestTicksOfScripts asks the scripts for the places of labels that the server's pictures have.
 func TestTicksOfScripts(t *testing.T) {
 	s := startTest(t, Options{Lab: t.TempDir()})
-	tab := newTab(t, newBrowser(t), time.Minute)
+	tab := useTab(t, time.Minute)
 	do(t, tab, chromedp.Navigate(s.URL()))
 	text, err := os.ReadFile(filepath.Join("..", "chart", "testdata", "ticks.json"))
 	if err != nil {
@@ -229,7 +229,7 @@ func (s *started) Note(string)             {}
 func TestPagesWithoutScripts(t *testing.T) {
 	dir := demoLab(t)
 	s := startTest(t, Options{Lab: dir})
-	tab := newTab(t, newBrowser(t), time.Minute)
+	tab := useTab(t, time.Minute)
 	if _, err := chromedp.Call(tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
 		t.Fatal(err)
 	}

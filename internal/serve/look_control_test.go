@@ -22,14 +22,13 @@ func TestLookingFindsFaults(t *testing.T) {
 	}
 	faulty := parts("font-size:10.9px", "color:#777;opacity:.9", "width:2000px", "overflow-wrap:anywhere", 100, 10.5)
 	sound := parts("font-size:11px", "color:#767676", "width:200px", "", 110, 11)
-	browser := newBrowser(t)
+	tab := useTab(t, time.Minute)
 	seen := map[string]found{}
 	for name, text := range map[string]string{"faulty": faulty, "sound": sound} {
 		file := filepath.Join(t.TempDir(), "page.html")
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		tab := newTab(t, browser, time.Minute)
 		do(t, tab, chromedp.EmulateViewport(390, 900), chromedp.Navigate("file://"+file))
 		seen[name] = look[found](t, tab, lookScript(t)+"(true)")
 		a := seen[name].Axes

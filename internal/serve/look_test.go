@@ -48,22 +48,26 @@ type found struct {
 	}
 }
 
-// lookAt opens a page with everything unfolded and reports what a reader could not see or read: what the console complains of, what
+// lookAt opens a page with everything unfolded, looks at it in some aspects and reports what a reader could not see or read: what the console complains of, what
 // reaches beyond the screen, text under 11 px, axes with fewer than three labels, contrast under 4.5:1, words broken inside.
-func lookAt(t *testing.T, browser context.Context, page lookedAt) {
+func lookAt(t *testing.T, tab context.Context, complaints func() []string, page lookedAt, in func(width, media int) bool) {
 	t.Helper()
-	tab := newTab(t, browser, 2*time.Minute)
-	complaints := consoleErrors(t, tab)
+	if err := call(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{}); err != nil {
+		t.Fatal(err)
+	}
 	do(t, tab, chromedp.EmulateViewport(aspects.widths[0], 900), chromedp.Navigate(page.address))
 	unfoldAll(t, tab, page)
 	told := map[string]bool{}
-	for _, width := range aspects.widths {
+	for i, width := range aspects.widths {
 		do(t, tab, chromedp.EmulateViewport(width, 900))
 		if page.folder == "" {
 			until(t, tab, 10*time.Second, "typeof draw === 'undefined' || draw.fits()") // curves follow their panels in a while
 		}
-		for _, m := range aspects.media {
-			if _, err := chromedp.Call(tab, emulation.SetEmulatedMedia, m); err != nil {
+		for j, m := range aspects.media {
+			if !in(i, j) {
+				continue
+			}
+			if err := call(tab, emulation.SetEmulatedMedia, m); err != nil {
 				t.Fatal(err)
 			}
 			seen := look[found](t, tab, fmt.Sprintf("%s(%v)", lookScript(t), m.Media == "print"))

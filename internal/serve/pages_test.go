@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"collapse/internal/figure"
 	"collapse/internal/judge"
 	"collapse/internal/judge/judgetest"
+	"collapse/internal/longtest"
 	"collapse/internal/measurement"
 	"collapse/internal/measurement/measurementtest"
 	"collapse/internal/page"
@@ -23,26 +25,46 @@ import (
 	"collapse/internal/theoryrun"
 )
 
-// TestEveryPageCanBeRead looks at every kind of page, at three widths, light, dark and printed.
+// TestEveryPageCanBeRead looks at every kind of page, at three widths, light, dark and printed. Its share are a few pages of each
+// kind, of every template and with every way to draw, each at three widths of which one is light, one dark and one printed.
 func TestEveryPageCanBeRead(t *testing.T) {
-	browser := newBrowser(t)
+	needChromium(t)
 	dir := paperLab(t)
 	for _, kind := range []struct {
 		name  string
-		pages func(*testing.T, string) []lookedAt
-	}{{"reports", runReports}, {"recipes", recipeReports}, {"theory", theoryReports}, {"measurements", measurementReports}, {"live", livePages}} {
+		pages func(*testing.T, string, wanted) []lookedAt
+		share wanted
+	}{
+		{"reports", runReports, wanted{"run"}},
+		{"recipes", recipeReports, wanted{"zhou-fig5", "every recipe"}},
+		{"theory", theoryReports, wanted{"zhu-thmD.1"}},
+		{"measurements", measurementReports, wanted{"layers"}},
+		{"live", livePages, wanted{"studies", "study zhou-fig5", "run", "choose", "measured", "theory"}},
+	} {
 		t.Run(kind.name, func(t *testing.T) {
-			for _, p := range kind.pages(t, dir) {
+			tab := useTab(t, 30*time.Minute)
+			complaints := consoleErrors(t, tab)
+			pages := kind.pages(t, dir, longtest.Of(kind.share, nil))
+			if !longtest.Whole() && len(pages) != len(kind.share) {
+				t.Fatalf("%d pages are looked at, wanted %q", len(pages), kind.share)
+			}
+			slices.SortFunc(pages, func(a, b lookedAt) int { return strings.Compare(a.name, b.name) })
+			for i, p := range pages {
 				began := time.Now()
-				lookAt(t, browser, p)
+				lookAt(t, tab, complaints, p, func(width, media int) bool { return longtest.Whole() || (width+media+i)%3 == 0 })
 				t.Logf("%5.1f s %s", time.Since(began).Seconds(), p.name)
 			}
 		})
 	}
 }
 
+// wanted are the names of the pages to look at; nil is all of them.
+type wanted []string
+
+func (w wanted) has(name string) bool { return w == nil || slices.Contains(w, name) }
+
 // looked are recipes that train, of each paper and each kind of figure.
-var looked = []string{"md-fig1", "md-fig2", "md-tab2", "zhou-fig4", "zhou-fig5", "zhu-fig6", "tb-fig5"}
+var looked = longtest.Of([]string{"zhou-fig5"}, []string{"md-fig1", "md-fig2", "md-tab2", "zhou-fig4", "zhou-fig5", "zhu-fig6", "tb-fig5"})
 
 // paperLab is the lab of the demo, with a made-up study of some recipes and a failed run.
 func paperLab(t *testing.T) string {
@@ -101,12 +123,15 @@ func report(name, index string) lookedAt {
 }
 
 // runReports are those of a demo, of a run, of a run that failed, and of none.
-func runReports(t *testing.T, dir string) (pages []lookedAt) {
+func runReports(t *testing.T, dir string, only wanted) (pages []lookedAt) {
 	demo := read(t, dir, store.Filter{Tag: "demo"})
 	departs := []recipe.Substitution{{What: "network", Paper: "a network of the paper's own", Here: "three hidden layers", Why: "minutes instead of days"}}
 	for name, s := range map[string]page.Study{
 		"demo": {ID: "demo", Title: "Memorization and dilation", Runs: demo, Substitutions: departs, Commands: []string{"collapse demo"}},
 		"run":  {ID: "report", Runs: demo[:1], Commands: []string{"collapse report"}}, "failed run": {Runs: read(t, dir, store.Filter{Tag: "broken"})}, "no run": {}} {
+		if !only.has(name) {
+			continue
+		}
 		res, err := page.Write(t.TempDir(), s)
 		if err != nil {
 			t.Fatal(err)
@@ -117,7 +142,7 @@ func runReports(t *testing.T, dir string) (pages []lookedAt) {
 }
 
 // recipeReports are those of recipes that train, of a search, and the page over all recipes.
-func recipeReports(t *testing.T, dir string) (pages []lookedAt) {
+func recipeReports(t *testing.T, dir string, only wanted) (pages []lookedAt) {
 	var entries []page.IndexEntry
 	all := t.TempDir()
 	write := func(r page.Recipe) {
@@ -126,7 +151,9 @@ func recipeReports(t *testing.T, dir string) (pages []lookedAt) {
 			t.Fatal(err)
 		}
 		entries = append(entries, page.IndexEntry{ID: r.ID, Title: r.Title, Paper: r.Source, Scale: "quick", Index: res.Index, Claims: res.Claims, Seconds: 90})
-		pages = append(pages, report(r.ID, res.Index))
+		if only.has(r.ID) {
+			pages = append(pages, report(r.ID, res.Index))
+		}
 	}
 	for _, id := range looked {
 		r, err := recipe.Load(id)
@@ -149,8 +176,11 @@ func recipeReports(t *testing.T, dir string) (pages []lookedAt) {
 }
 
 // theoryReports are those of all recipes that need no training, with few starts and steps.
-func theoryReports(t *testing.T, _ string) (pages []lookedAt) {
+func theoryReports(t *testing.T, _ string, only wanted) (pages []lookedAt) {
 	for _, id := range recipe.IDs() {
+		if !only.has(id) {
+			continue
+		}
 		r, err := recipe.Load(id)
 		if err != nil {
 			t.Fatal(err)
@@ -177,7 +207,7 @@ func theoryReports(t *testing.T, _ string) (pages []lookedAt) {
 }
 
 // measurementReports are those of one layer, of many, of two classes, and of eleven.
-func measurementReports(t *testing.T, _ string) (pages []lookedAt) {
+func measurementReports(t *testing.T, _ string, only wanted) (pages []lookedAt) {
 	layer := func(k int, name string, spread float64) measurement.Column {
 		r, h, labels := measurementtest.Spikes(t, k, 4, k+2, spread)
 		c := measurement.NewColumn(name, r)
@@ -191,6 +221,9 @@ func measurementReports(t *testing.T, _ string) (pages []lookedAt) {
 		"of eleven classes":  {Columns: []measurement.Column{layer(11, "features", 0.1)}},
 		"without deviations": {Columns: []measurement.Column{layer(4, "features", 0)}},
 	} {
+		if !only.has(name) {
+			continue
+		}
 		index := filepath.Join(t.TempDir(), "index.html")
 		var b bytes.Buffer
 		if err := page.WritePage(m, &b); err != nil {
@@ -212,9 +245,9 @@ func measurementReports(t *testing.T, _ string) (pages []lookedAt) {
 }
 
 // livePages are all that collapse serve shows of a lab, and of one that is empty.
-func livePages(t *testing.T, dir string) (pages []lookedAt) {
+func livePages(t *testing.T, dir string, only wanted) (pages []lookedAt) {
 	s := startTest(t, Options{Lab: dir, Control: &recorded{}})
-	demo, failed, odd := read(t, dir, store.Filter{Tag: "demo"}), read(t, dir, store.Filter{Tag: "broken"}), read(t, dir, store.Filter{Study: "md-fig2.quick"})
+	demo, failed, odd := read(t, dir, store.Filter{Tag: "demo"}), read(t, dir, store.Filter{Tag: "broken"}), read(t, dir, store.Filter{Study: looked[min(1, len(looked)-1)] + ".quick"})
 	answer, _ := upload(t, s, map[string][]byte{"mine.npz": featureFile(t)})
 	paths := map[string]string{"studies": "", "study": "study?tag=demo", "sorted": "study?tag=demo&sort=-nc1&page=1", "failed runs": "study?tag=broken",
 		"run": "run/" + demo[0].Hash, "earlier epoch": "run/" + demo[0].Hash + "?epoch=4", "failed run": "run/" + failed[0].Hash, "made-up run": "run/" + odd[0].Hash,
@@ -226,7 +259,13 @@ func livePages(t *testing.T, dir string) (pages []lookedAt) {
 		paths["study "+id] = "study?study=" + id + ".quick"
 	}
 	for name, path := range paths {
+		if !only.has(name) {
+			continue
+		}
 		pages = append(pages, lookedAt{name: "live " + name, address: s.URL() + path, missing: name == "no page"})
+	}
+	if only != nil {
+		return pages
 	}
 	empty := t.TempDir()
 	lab, err := store.Open(empty, store.Options{})

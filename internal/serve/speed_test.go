@@ -48,10 +48,12 @@ func bigLab(t testing.TB) (dir string, claim *store.Claim) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { claim.Interrupt() })
+	var parts []store.Part
 	for epoch := int64(1); epoch <= 200; epoch++ {
-		if err := claim.AppendEpoch(epoch, epochRows(epoch)); err != nil {
-			t.Fatal(err)
-		}
+		parts = append(parts, store.Part{Claim: claim, EpochRows: store.EpochRows{Epoch: epoch, Rows: epochRows(epoch)}})
+	}
+	if _, err := lab.AppendAll(parts); err != nil {
+		t.Fatal(err)
 	}
 	return dir, claim
 }
@@ -123,6 +125,8 @@ func ofMany(t testing.TB, seeds int) *store.Lab {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { lab.Close() })
+	var claims []*store.Claim
+	var parts []store.Part
 	for i := range 8 * seeds {
 		claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Tags: []string{"many"}, Config: map[string]any{
 			"data": map[string]any{"name": "glyphs", "noise": 0.1 * float64(i%4)}, "loss": map[string]any{"kind": []string{"ce", "ls"}[i/4%2]},
@@ -139,10 +143,14 @@ func ofMany(t testing.TB, seeds int) *store.Lab {
 					rows[j].Value *= 1 + float64(i*i%31)/100
 				}
 			}
-			if err := claim.AppendEpoch(epoch, rows); err != nil {
-				t.Fatal(err)
-			}
+			parts = append(parts, store.Part{Claim: claim, EpochRows: store.EpochRows{Epoch: epoch, Rows: rows}})
 		}
+		claims = append(claims, claim)
+	}
+	if _, err := lab.AppendAll(parts); err != nil {
+		t.Fatal(err)
+	}
+	for _, claim := range claims {
 		if err := claim.Finish(); err != nil {
 			t.Fatal(err)
 		}

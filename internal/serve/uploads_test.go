@@ -125,6 +125,12 @@ func TestUploadsWithoutAFolder(t *testing.T) {
 
 // TestUploadsThatDoNotArriveAreLetGo stops in the midst of an upload, and drips: both are answered and forgotten.
 func TestUploadsThatDoNotArriveAreLetGo(t *testing.T) {
+	tmp := ownTemp(t)
+	type attempt struct {
+		s    *Server
+		conn net.Conn
+	}
+	under := map[string]attempt{} // side by side: the server takes a second to let go
 	for name, c := range map[string]struct {
 		opt  Options
 		drip bool
@@ -133,7 +139,6 @@ func TestUploadsThatDoNotArriveAreLetGo(t *testing.T) {
 		"drips":          {Options{UploadPatience: 50 * time.Millisecond}, true},
 		"takes too long": {Options{UploadPatience: time.Hour, UploadTime: 50 * time.Millisecond}, true},
 	} {
-		tmp := ownTemp(t)
 		c.opt.Lab = t.TempDir()
 		s := startTest(t, c.opt)
 		conn := slowly(t, s)
@@ -146,7 +151,10 @@ func TestUploadsThatDoNotArriveAreLetGo(t *testing.T) {
 				}
 			}()
 		}
-		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		under[name] = attempt{s, conn}
+	}
+	for name, a := range under {
+		answer, err := http.ReadResponse(bufio.NewReader(a.conn), nil)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -154,10 +162,12 @@ func TestUploadsThatDoNotArriveAreLetGo(t *testing.T) {
 		if answer.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(body), "too slowly") {
 			t.Errorf("%s: %d %s", name, answer.StatusCode, body)
 		}
-		conn.Close()
-		uploadsUnderWay(t, s, 0)
-		nothingLeft(t, tmp)
 	}
+	for _, a := range under {
+		a.conn.Close()
+		uploadsUnderWay(t, a.s, 0)
+	}
+	nothingLeft(t, tmp)
 }
 
 // TestUploadsShareTheDisk fills the space of all uploads with some that do not end: the next one is told to come again.

@@ -3,11 +3,13 @@ package theoryfig
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"collapse/imbalance"
+	"collapse/internal/longtest"
 )
 
 func beyond() Beyond {
@@ -32,8 +34,8 @@ func TestFollow(t *testing.T) {
 		t.Errorf("figures: %+v", found.Figures)
 	}
 	mild := beyond()
-	mild.Ratio, mild.LW, mild.LH, mild.K, mild.D = 4, 1e-4, 1e-4, 10, 64
-	if found, err = mild.Follow(context.Background()); err != nil || !strings.Contains(found.Says[0], "are apart, as long as each has") || !strings.Contains(found.Says[1], "in 10 dimensions") || !strings.Contains(found.Says[2], "below neural collapse") {
+	mild.Ratio, mild.LW, mild.LH, mild.K, mild.D = 4, 1e-4, 1e-4, longtest.Of(5, 10), longtest.Of(16, 64)
+	if found, err = mild.Follow(context.Background()); err != nil || !strings.Contains(found.Says[0], "are apart, as long as each has") || !strings.Contains(found.Says[1], fmt.Sprintf("in %d dimensions", mild.K)) || !strings.Contains(found.Says[2], "below neural collapse") {
 		t.Errorf("%q, %v", found.Says, err)
 	}
 	many := beyond()

@@ -26,6 +26,11 @@
     if (!paper.has(e)) paper.set(e, over(numbers(getComputedStyle(e).backgroundColor), behind(e.parentElement)));
     return paper.get(e);
   };
+  const shown = new Map([[null, 1]]);
+  const opacity = (e) => { // with that of all it is in
+    if (!shown.has(e)) shown.set(e, Number(getComputedStyle(e).opacity) * opacity(e.parentElement));
+    return shown.get(e);
+  };
   const light = (c) => [0, 1, 2].reduce((sum, i) => { const v = c[i] / 255; return sum + [0.2126, 0.7152, 0.0722][i] * (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); }, 0);
   const contrast = (a, b) => { const [x, y] = [light(a), light(b)]; return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05); };
   // under is what the middle of a picture's text stands on: a heat map's colour there, or the picture's ground.
@@ -45,23 +50,23 @@
     const e = n.parentElement;
     if (!n.data.trim() || e.closest('title, desc, script, style, noscript, option, .skip') || !e.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
     range.selectNodeContents(n);
-    const box = range.getBoundingClientRect();
+    const rects = range.getClientRects(), box = rects.length === 1 ? rects[0] : range.getBoundingClientRect();
     if (box.width === 0 || box.height === 0) continue;
     const style = getComputedStyle(e), svg = e.ownerSVGElement;
-    let size = parseFloat(style.fontSize), faint = 1;
+    let size = parseFloat(style.fontSize);
     if (svg) { const m = e.getScreenCTM(); size *= Math.sqrt(Math.abs(m.a * m.d - m.b * m.c)); }
     if (size < 10.99) blame(`text of ${size.toFixed(1)} px`, e, n.data);
-    for (let up = e; up; up = up.parentElement) faint *= Number(getComputedStyle(up).opacity);
     const color = numbers(svg ? style.fill : style.color);
-    color[3] *= faint;
+    color[3] *= opacity(e);
     for (const ground of [behind(svg || e)].concat(print ? [[255, 255, 255, 1]] : [])) { // printers leave grounds out
       const full = svg ? under(e, ground) : ground, c = contrast(over(color, full), full);
       if (c < 4.495) blame(`contrast of ${c.toFixed(2)}`, e, n.data);
     }
-    if (!svg && range.getClientRects().length > 1) {
+    if (!svg && rects.length > 1) {
       const parts = (at, text) => { range.setStart(n, at); range.setEnd(n, at + text.length); return [...range.getClientRects()]; };
       for (const token of n.data.matchAll(/\S{3,}/g)) {
-        if (parts(token.index, token[0]).reduce((sum, p) => sum + p.width, 0) > 140) continue; // it may have to be broken
+        const pieces = parts(token.index, token[0]);
+        if (pieces.length < 2 || pieces.reduce((sum, p) => sum + p.width, 0) > 140) continue; // it is whole, or may have to be broken
         for (const word of token[0].matchAll(/[\p{L}\p{N}]{3,}/gu)) {
           const lines = parts(token.index + word.index, word[0]);
           if (lines.length > 1 && lines.at(-1).top - lines[0].top > size / 2) blame('a word is broken', e, word[0]);
