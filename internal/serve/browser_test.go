@@ -33,7 +33,7 @@ func newBrowser(t testing.TB) context.Context {
 	ctx, stop := chromedp.NewContext(browser, chromedp.WithExistingBrowserContext(made.BrowserContextID)) // without a tab
 	t.Cleanup(func() {
 		stop()
-		if _, err := chromedp.CallBrowser(browser, target.DisposeBrowserContext, target.DisposeBrowserContextParams{BrowserContextID: made.BrowserContextID}); err != nil {
+		if _, err := chromedp.CallBrowser(browser, target.DisposeBrowserContext, target.DisposeBrowserContextParams(made)); err != nil {
 			t.Error(err)
 		}
 	})

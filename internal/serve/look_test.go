@@ -48,8 +48,9 @@ type found struct {
 	}
 }
 
-// lookAt opens a page with everything unfolded, looks at it in some aspects and reports what a reader could not see or read: what the console complains of, what
-// reaches beyond the screen, text under 11 px, axes with fewer than three labels, contrast under 4.5:1, words broken inside.
+// lookAt opens a page with everything unfolded, looks at it in some aspects, and reports what a reader could not see or read: what the
+// console complains of, what reaches beyond the screen, text under 11 px, axes with fewer than three labels, contrast under 4.5:1,
+// words broken inside.
 func lookAt(t *testing.T, tab context.Context, complaints func() []string, page lookedAt, in func(width, media int) bool) {
 	t.Helper()
 	if err := call(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{}); err != nil {

@@ -157,6 +157,9 @@ func (p *person) see(e Event) {
 		close(p.seen)
 	}
 	if e.Ended == nil {
+		if p.hash == "" {
+			time.Sleep(2 * progressEvery) // so that the run's next progress is told, too: it may end sooner than that
+		}
 		return
 	}
 	if p.ends++; p.ends > 1 {

@@ -127,6 +127,7 @@ func TestACutNetwork(t *testing.T) {
 			gate := newGate(t)
 			_, out := faulttest.Play(t, "worker", near, t.TempDir(), string(gate))
 			faulttest.Heard(t, out, "epoch 20")
+			waitForEpoch(t, lab, itemsOf(t, configs)[0].Hash, 1)
 			n.sever()
 			if !silent {
 				n.hangUp()
