@@ -85,7 +85,16 @@ func startChromium(path string) error {
 	}
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stop := chromedp.NewContext(allocator)
-	chromium.ctx, chromium.stop = ctx, func() { stop(); stopAllocator(); os.RemoveAll(profile) }
+	chromium.ctx, chromium.stop = ctx, func() {
+		stop()
+		stopAllocator()
+		for range 50 { // the last of its processes may still write
+			if os.RemoveAll(profile) == nil {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
 	// The context of the first call must have no timeout: it is that of the browser.
 	return chromedp.Do(ctx)
 }

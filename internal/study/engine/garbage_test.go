@@ -120,7 +120,11 @@ func TestGarbageDoesNotStopAStudy(t *testing.T) {
 				}
 				told := &studytest.Log{}
 				o.Logf = told.Add
+				littered := make(chan struct{}) // results of the part before may be there at once: nothing ends until this part has its garbage
 				o.Watch = func(e Event) {
+					if e.Ended != nil {
+						<-littered
+					}
 					if e.Ended != nil && part < 2 {
 						cancel()
 					}
@@ -145,6 +149,7 @@ func TestGarbageDoesNotStopAStudy(t *testing.T) {
 				litter(t, conn, hashes, "1")
 				stop := startWorker(t, at, worker.Options{Slots: 2})
 				litter(t, conn, hashes, "1")
+				close(littered)
 				select {
 				case err = <-ended:
 				case <-time.After(3 * time.Minute):

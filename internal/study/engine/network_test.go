@@ -165,6 +165,7 @@ func TestACutOffWorkersRunGoesOnElsewhere(t *testing.T) {
 	gate := newGate(t)
 	_, first := faulttest.Play(t, "worker", near, t.TempDir(), string(gate))
 	faulttest.Heard(t, first, "epoch 20")
+	waitForEpoch(t, lab, itemsOf(t, configs)[0].Hash, 1)
 	n.sever()
 	n.hangUp()
 	gate.open(t)

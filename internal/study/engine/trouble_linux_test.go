@@ -254,6 +254,7 @@ func TestASuspendedWorkerComesBack(t *testing.T) {
 	hold := newGate(t)
 	first, out := faulttest.Play(t, "worker", at, t.TempDir(), string(hold))
 	faulttest.Heard(t, out, "epoch 20")
+	waitForEpoch(t, lab, items[0].Hash, 1)
 	must(t, first.Process.Signal(syscall.SIGSTOP))
 	hold.open(t)
 	wait := newGate(t)
