@@ -13,7 +13,7 @@ if [ "${1:-}" = --inside ]; then
   case $how in
   strict)
     umask 077
-    TMPDIR=$SURROUNDINGS/owned LC_ALL=tr_TR.UTF-8 TZ=Pacific/Kiritimati exec "$test" "$@"
+    exec env TMPDIR="$SURROUNDINGS/owned" LC_ALL=tr_TR.UTF-8 TZ=Pacific/Kiritimati "$test" "$@"
     ;;
   stranger)
     umask 000

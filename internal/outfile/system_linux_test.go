@@ -11,14 +11,14 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"collapse/internal/faulttest"
 )
 
 // asNobody runs do on a thread whose file accesses have the rights of nobody, in a folder that everybody may enter.
 func asNobody(t *testing.T, dir string, do func()) {
 	t.Helper()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // of the test's folders
-		t.Fatal(err)
-	}
+	faulttest.Enterable(t, dir)
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread() // for good: the thread ends with the goroutine

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"collapse/internal/faulttest"
 )
 
 // TestALabThatCannotBeWrittenTo reads a closed lab as another user, in a directory of another.
@@ -22,9 +24,13 @@ func TestALabThatCannotBeWrittenTo(t *testing.T) {
 	must(t, err)
 	must(t, claimed(t, l, spec(1)).Finish())
 	must(t, l.Close())
-	must(t, os.Chmod(dir, 0o555))
 	program := filepath.Join(dir, "store.test")
 	must(t, copyFile(program, os.Args[0]))
+	must(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		must(t, err)
+		return os.Chmod(path, 0o555) // whatever the umask
+	}))
+	faulttest.Enterable(t, dir)
 	cmd := exec.Command(program, dir)
 	cmd.Env = append(os.Environ(), "STORE_TEST_ROLE=read")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
