@@ -252,7 +252,15 @@ func TestReadOnlyFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.Chmod(filepath.Join(dir, "shut"), 0o755)
+	spool := filepath.Join(dir, "temporary") // the ordinary folder of temporary files may be closed to others
+	if err := os.Mkdir(spool, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(spool, 0o777); err != nil {
+		t.Fatal(err)
+	}
 	plainUser(t, dir, func() {
+		t.Setenv("TMPDIR", spool)
 		for name, words := range map[string]string{"new": "takes no new file", "closed": "permission denied"} {
 			_, err := New(t.Context(), io.Discard).File("--csv", at(name))
 			if !errors.Is(err, syscall.EACCES) || !strings.HasPrefix(err.Error(), "--csv "+at(name)) || !strings.Contains(err.Error(), words) {

@@ -111,8 +111,10 @@ func (t *target) spool() (f *os.File, beside bool, err error) {
 	if t.info == nil || errors.Is(err, syscall.ENOSPC) {
 		return nil, false, cause(err)
 	}
-	f, err = createIn(os.TempDir(), 0o600)
-	return f, false, cause(err)
+	if f, err = createIn(os.TempDir(), 0o600); err != nil {
+		return nil, false, fmt.Errorf("its folder takes no new file, nor does that of temporary files, %s: %w", os.TempDir(), cause(err))
+	}
+	return f, false, nil
 }
 
 // replaceable gives the spool what the old file has, and reports whether nothing of it is lost.
