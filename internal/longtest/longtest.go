@@ -2,7 +2,10 @@
 // as scripts/night.sh does. A share is a seeded part of the whole, and judged by the same rule.
 package longtest
 
-import "os"
+import (
+	"os"
+	"testing"
+)
 
 // Variable asks for whole tests if it is not empty.
 const Variable = "COLLAPSE_LONG"
@@ -16,4 +19,12 @@ func Of[T any](share, whole T) T {
 		return whole
 	}
 	return share
+}
+
+// Only leaves a test to those who ask for whole tests. For tests whose smallest share is still too long for each `go test`.
+func Only(t testing.TB) {
+	t.Helper()
+	if !Whole() {
+		t.Skipf("only with %s=1, as .ci/run or scripts/night.sh sets it", Variable)
+	}
 }

@@ -35,6 +35,7 @@ func TestFound(t *testing.T) {
 
 // A page begins with what was found; the paper's words come after it, with their place.
 func TestFirstWordsOfAPage(t *testing.T) {
+	WithoutPictures(t)
 	for _, memorization := range []bool{true, false} {
 		r := recipeOf(t)
 		r.Memorization = memorization

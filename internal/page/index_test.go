@@ -11,6 +11,7 @@ import (
 )
 
 func TestWriteIndex(t *testing.T) {
+	WithoutPictures(t)
 	dir := t.TempDir()
 	res, err := WriteRecipe(filepath.Join(dir, "x-fig1"), recipeOf(t))
 	if err != nil {

@@ -75,6 +75,7 @@ func find(t *testing.T, html, pattern string) []string {
 }
 
 func TestPageIsSelfContained(t *testing.T) {
+	WithSmallPictures(t)
 	res, first := writeStudy(t, studied(t))
 	dir := filepath.Dir(res.Index)
 	pages := map[string]string{"index.html": first, "more.html": read(t, res.More)}

@@ -28,6 +28,7 @@ func recipeOf(t *testing.T) Recipe {
 }
 
 func TestWriteRecipe(t *testing.T) {
+	WithSmallPictures(t)
 	dir := t.TempDir()
 	res, err := WriteRecipe(dir, recipeOf(t))
 	if err != nil {
@@ -92,6 +93,7 @@ func TestFiguresOfAPageAgree(t *testing.T) {
 
 // The drawn mean at each noise level is the mean of the runs' own values.
 func TestDrawingMeans(t *testing.T) {
+	WithSmallPictures(t)
 	r := recipeOf(t)
 	dir := t.TempDir()
 	if _, err := WriteRecipe(dir, r); err != nil {

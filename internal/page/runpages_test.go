@@ -32,6 +32,7 @@ func hashed(runs []judge.Run) []judge.Run {
 
 // TestRunPages follows every link of the tables of a recipe and of a study, failed runs included.
 func TestRunPages(t *testing.T) {
+	WithoutPictures(t)
 	m := judgetest.Common()
 	m.Losses, m.Noises, m.Seeds = m.Losses[:1], m.Noises[:1], 3
 	runs := hashed(m.Runs(t))
@@ -83,6 +84,7 @@ func TestRunPages(t *testing.T) {
 
 // TestPageOfManyRuns: 240 trials, each with its own rate, make a page that is light and folds its long tables.
 func TestPageOfManyRuns(t *testing.T) {
+	WithoutPictures(t)
 	m := judgetest.Common()
 	m.Losses, m.Noises, m.Seeds = []string{"ce"}, []float64{0}, 240
 	runs := hashed(m.Runs(t))

@@ -9,6 +9,7 @@ import (
 )
 
 func TestPageOfASearch(t *testing.T) {
+	WithoutPictures(t)
 	all := judgetest.SomeSearches([]float64{0.9}, []float64{0.8})
 	dir := t.TempDir()
 	script := judgetest.SomeSearches([]float64{0.9}, []float64{0.8})

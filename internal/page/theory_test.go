@@ -17,6 +17,7 @@ import (
 
 // A recipe's page has its verdicts and figures, runs no script and needs no network; the figures' files lie beside it.
 func TestTheoryPages(t *testing.T) {
+	page.WithSmallPictures(t)
 	for _, id := range []string{"zhou-fig2", "tb-fig1", "tb-thm4.2"} {
 		r, err := recipe.Load(id)
 		if err != nil {

@@ -55,11 +55,13 @@ func pixelsPerPoint(f chart.Figure) float64 {
 	return 2
 }
 
-// pictureFormats are the files of a picture: drawn is it without what says nothing, f all of it.
-var pictureFormats = []struct {
+// pictureFormat is a file of a picture: drawn is it without what says nothing, f all of it.
+type pictureFormat struct {
 	ext   string
 	write func(w io.Writer, f, drawn chart.Figure) error
-}{
+}
+
+var pictureFormats = []pictureFormat{
 	{".svg", func(w io.Writer, _, drawn chart.Figure) error { return chart.WriteSVG(w, drawn, chart.Auto) }},
 	{".png", func(w io.Writer, _, drawn chart.Figure) error {
 		return chart.WritePNG(w, drawn, chart.Light, pixelsPerPoint(drawn))

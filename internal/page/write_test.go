@@ -17,6 +17,7 @@ func TestSameStudySameBytes(t *testing.T) {
 	if a != b {
 		t.Error("the same study gave two different pages")
 	}
+	WithSmallPictures(t)
 	m := judgetest.Common()
 	one := Study{Runs: []judge.Run{m.Run(t, "ce", 0.1, 1)}}
 	x, _ := writeStudy(t, one)

@@ -8,10 +8,12 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"collapse/internal/judge"
+	"collapse/internal/longtest"
 	"collapse/internal/recipe"
 	"collapse/internal/store"
 	"collapse/internal/train"
@@ -23,7 +25,8 @@ const worlds = 40
 
 // TestEveryClaimCanBeContradicted asks the claims of every recipe that trains in made-up worlds, in which measures depend on settings
 // by chance: each claim must come out "holds" in some and "does not hold" in others. One that no outcome could contradict, or none
-// could satisfy, is not a claim. Worlds end when all claims of a recipe have done both.
+// could satisfy, is not a claim. Worlds end when all claims of a recipe have done both. The share leaves out recipes of many runs, but for
+// one of those that are judged as in M-D Fig. 1.
 func TestEveryClaimCanBeContradicted(t *testing.T) {
 	for _, id := range recipe.IDs() {
 		if !recipe.Trains(id) {
@@ -37,6 +40,9 @@ func TestEveryClaimCanBeContradicted(t *testing.T) {
 			runs, err := r.Foresee(recipe.Choice{Scale: "quick", Seeds: 6})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if len(runs) > 60 && id != "md-fig6" && !longtest.Whole() {
+				return // a world of so many runs takes long; the code is that of the other recipes
 			}
 			names, bare := namedIn(t, r), bareRuns(t, runs)
 			seen, open := map[string]map[judge.Verdict]int{}, []string(nil)
@@ -124,7 +130,23 @@ type world struct {
 // random is a stream that depends on names alone.
 func (w world) random(names ...any) *rand.Rand {
 	h := fnv.New64a()
-	fmt.Fprintln(h, names...)
+	var text []byte
+	for i, name := range names { // most of a world's time: fmt takes three times as long
+		if i > 0 {
+			text = append(text, ' ')
+		}
+		switch v := name.(type) {
+		case string:
+			text = append(text, v...)
+		case int64:
+			text = strconv.AppendInt(text, v, 10)
+		case uint64:
+			text = strconv.AppendUint(text, v, 10)
+		default:
+			text = fmt.Append(text, v)
+		}
+	}
+	h.Write(append(text, '\n'))
 	return rand.New(rand.NewPCG(w.number, h.Sum64()))
 }
 

@@ -110,9 +110,7 @@ func TestRunsAreThoseOfExpand(t *testing.T) {
 		if !h.Trains() {
 			continue
 		}
-		r, err := recipe.Load(h.ID)
-		must(t, err)
-		p := Planner{Cores: 2}
+		r, p := foreseen(t, h.ID), Planner{Cores: 2}
 		choice := recipe.Choice{Scale: "paper", Seeds: 1}
 		runs, err := r.Foresee(choice)
 		must(t, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"collapse/internal/demo"
+	"collapse/internal/faulttest"
 	"collapse/internal/store"
 	"collapse/internal/train"
 	"collapse/parallel"
@@ -243,12 +244,16 @@ func makeDemo() error {
 }
 
 func TestMain(m *testing.M) {
+	faulttest.SideBySide(3) // tests in the browser wait for it, and for answers
 	code := m.Run()
 	if chromium.stop != nil {
 		chromium.stop()
 	}
 	if smallest.dir != "" {
 		os.RemoveAll(smallest.dir)
+	}
+	if many.dir != "" {
+		os.RemoveAll(many.dir)
 	}
 	os.Exit(code)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"collapse/internal/longtest"
 	"collapse/internal/store"
 )
 
@@ -92,6 +93,8 @@ func choose(runs []store.Run) string {
 
 // TestTheCursorNamesWhatItReads moves over a curve of eight runs: each value has its run's name, largest first, inside the panel.
 func TestTheCursorNamesWhatItReads(t *testing.T) {
+	longtest.Only(t)
+	t.Parallel()
 	dir := demoLab(t)
 	lab, err := store.OpenReader(dir)
 	if err != nil {
@@ -103,13 +106,13 @@ func TestTheCursorNamesWhatItReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := startTest(t, Options{Lab: dir})
-	tab := useTab(t, time.Minute)
+	tab := useTab(t, 3*time.Minute)
 	do(t, tab, chromedp.EmulateViewport(1440, 900), chromedp.Navigate(s.URL()+"compare?"+choose(runs)))
 	until(t, tab, 20*time.Second, `document.querySelector('.panel-box .uplot .u-over')`)
 	look[bool](t, tab, `(() => { const over = document.querySelector('.panel-box .uplot .u-over'), at = over.getBoundingClientRect();
 		over.scrollIntoView({block: 'center'}); const b = over.getBoundingClientRect();
 		over.dispatchEvent(new MouseEvent('mousemove', {bubbles: true, clientX: b.left + b.width * 0.8, clientY: b.top + b.height / 2})); return true; })()`)
-	until(t, tab, 10*time.Second, `!document.querySelector('.panel-box .values').hidden`)
+	until(t, tab, 20*time.Second, `!document.querySelector('.panel-box .values').hidden`)
 	rows := look[[][]string](t, tab, `[...[...document.querySelectorAll('.panel-box .values')].find((v) => !v.hidden).rows].map((r) => [...r.cells].slice(1).map((c) => c.textContent))`)
 	if len(rows) != mostCompared {
 		t.Errorf("%d values of %d runs: %q", len(rows), mostCompared, rows)

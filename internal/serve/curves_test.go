@@ -10,8 +10,9 @@ import (
 // TestBandsOnALogarithmicAxis draws a band whose lower edge is below 0 at one epoch: it reaches down to the least value there, and has
 // no gap.
 func TestBandsOnALogarithmicAxis(t *testing.T) {
+	t.Parallel()
 	s := startTest(t, Options{Lab: t.TempDir()})
-	tab := useTab(t, time.Minute)
+	tab := useTab(t, 3*time.Minute)
 	do(t, tab, chromedp.Navigate(s.URL()))
 	data := look[[][]float64](t, tab, `(() => {
 		const f = document.createElement('figure');

@@ -113,6 +113,7 @@ func TestMeasuringFewAndManyClasses(t *testing.T) {
 // TestFewPointsAreSeen looks at a run of one epoch in a browser, whose last class no sample shows: every curve is a point of its colour, the
 // clouds have their axes.
 func TestFewPointsAreSeen(t *testing.T) {
+	t.Parallel()
 	dir, run := shortRun(t)
 	const k, d = 11, 3
 	h, classes, means := make([]float32, 4*(k-1)*d), make([]int32, 4*(k-1)), make([]float32, k*d)

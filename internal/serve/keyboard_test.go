@@ -31,13 +31,15 @@ const wantedFocus = `[...document.querySelectorAll('a[href],button,input:not([ty
 
 // TestKeyboardAlone reaches everything on the main pages with the Tab key, and sees where it is.
 func TestKeyboardAlone(t *testing.T) {
+	longtest.Only(t)
+	t.Parallel()
 	dir := demoLab(t)
 	s := startTest(t, Options{Lab: dir})
 	run := someRun(t, dir)
 	pages := []string{"", "study?tag=demo", "run/" + run, "compare?run=" + run[:12], "measure", "theory", "words"}
 	for _, address := range longtest.Of([]string{pages[1], pages[2], pages[5]}, pages) { // the share are those with most to reach
 		t.Run("/"+address, func(t *testing.T) {
-			tab := useTab(t, time.Minute)
+			tab := useTab(t, 3*time.Minute)
 			do(t, tab, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()+address))
 			until(t, tab, 20*time.Second, "document.readyState === 'complete' && ['live', ''].includes(document.getElementById('status').textContent) && [...document.querySelectorAll('figure[data-json]')].slice(0, 1).every((f) => 'drawn' in f.dataset || f.closest('#theory, .twice, details'))")
 			look[bool](t, tab, followFocus)
@@ -71,33 +73,34 @@ func tabKey(t *testing.T, tab context.Context, times int) {
 
 // TestWorkByKeyboard hides a curve, reads a value, zooms, and chooses runs, without a mouse.
 func TestWorkByKeyboard(t *testing.T) {
+	t.Parallel()
 	dir := demoLab(t)
 	s := startTest(t, Options{Lab: dir})
-	tab := useTab(t, time.Minute)
+	tab := useTab(t, 3*time.Minute)
 	runs := someHashes(t, dir, 2)
 	do(t, tab, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()+"compare?run="+runs[0]+"&run="+runs[1]))
 	until(t, tab, 20*time.Second, "document.querySelector('.u-over')")
 
 	do(t, tab, chromedp.KeyEvent(kb.Tab+kb.Enter))
-	until(t, tab, 5*time.Second, "location.hash === '#main'")
+	until(t, tab, 20*time.Second, "location.hash === '#main'")
 
 	press(t, tab, ".legend li[role=button]", " ")
-	until(t, tab, 5*time.Second, "document.querySelector('.legend li[aria-pressed=false]')")
+	until(t, tab, 20*time.Second, "document.querySelector('.legend li[aria-pressed=false]')")
 	press(t, tab, ".legend li[role=button]", " ")
 
 	press(t, tab, ".panel-box:has(.u-over)", kb.ArrowLeft)
-	until(t, tab, 5*time.Second, "document.querySelector('table.values:not([hidden]) td')")
+	until(t, tab, 20*time.Second, "document.querySelector('table.values:not([hidden]) td')")
 	press(t, tab, ".panel-box:has(.u-over)", "+")
-	until(t, tab, 5*time.Second, "location.search.includes('zoom=')")
+	until(t, tab, 20*time.Second, "location.search.includes('zoom=')")
 	press(t, tab, ".panel-box:has(.u-over)", "0")
-	until(t, tab, 5*time.Second, "!location.search.includes('zoom=')")
+	until(t, tab, 20*time.Second, "!location.search.includes('zoom=')")
 
 	do(t, tab, chromedp.Navigate(s.URL()+"study?tag=demo"))
 	until(t, tab, 20*time.Second, "document.readyState === 'complete'")
 	press(t, tab, "table.runs input[type=checkbox]", " ")
-	until(t, tab, 5*time.Second, "location.search.includes('run=')")
+	until(t, tab, 20*time.Second, "location.search.includes('run=')")
 	press(t, tab, "table.runs thead a", kb.Enter)
-	until(t, tab, 10*time.Second, "location.search.includes('sort=') && location.search.includes('run=')")
+	until(t, tab, 20*time.Second, "location.search.includes('sort=') && location.search.includes('run=')")
 }
 
 // press gives a thing the focus, as the Tab key does, and presses keys.

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"collapse/internal/demo"
+	"collapse/internal/longtest"
 	"collapse/internal/store"
 	"collapse/internal/train"
 	"collapse/parallel"
@@ -25,6 +26,8 @@ import (
 
 // TestPagesInABrowser opens every page on the smallest demo's lab and does what a reader would.
 func TestPagesInABrowser(t *testing.T) {
+	longtest.Only(t)
+	t.Parallel()
 	dir := demoLab(t)
 	s := startTest(t, Options{Lab: dir})
 	hash := someRun(t, dir)
@@ -42,7 +45,7 @@ func TestPagesInABrowser(t *testing.T) {
 		}
 	})
 	t.Run("sliders of theory", func(t *testing.T) {
-		tab := useTab(t, time.Minute)
+		tab := useTab(t, 3*time.Minute)
 		do(t, tab, chromedp.Navigate(s.URL()+"theory"))
 		until(t, tab, 20*time.Second, factIs("cosine of two class means", "-0.333333"))
 		const move = `(name, v) => { const r = document.querySelector('input[data-for="' + name + '"]'); r.value = v; r.dispatchEvent(new Event('input', { bubbles: true })); }`
@@ -58,7 +61,7 @@ func TestPagesInABrowser(t *testing.T) {
 		}
 	})
 	t.Run("a slider back through the epochs", func(t *testing.T) {
-		tab := useTab(t, time.Minute)
+		tab := useTab(t, 3*time.Minute)
 		do(t, tab, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()+"run/"+hash))
 		until(t, tab, 20*time.Second, "document.querySelector('.film input[type=range]')")
 		look[bool](t, tab, "document.querySelector('#film').scrollIntoView(), true")
@@ -86,7 +89,7 @@ func TestPagesInABrowser(t *testing.T) {
 		}
 	})
 	t.Run("a picture is saved", func(t *testing.T) {
-		tab := useTab(t, time.Minute)
+		tab := useTab(t, 3*time.Minute)
 		do(t, tab, chromedp.Navigate(s.URL()+"run/"+hash))
 		until(t, tab, 20*time.Second, "document.querySelector('.uplot')")
 		svg := look[string](t, tab, "(() => { const x = new XMLHttpRequest(); x.open('GET', document.querySelector('#figure-measures .files a[download]').href, false); x.send(); return x.getResponseHeader('Content-Disposition') + x.responseText })()")
@@ -99,14 +102,14 @@ func TestPagesInABrowser(t *testing.T) {
 		if err := os.WriteFile(file, featureFile(t), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		tab := useTab(t, time.Minute)
+		tab := useTab(t, 3*time.Minute)
 		do(t, tab, chromedp.Navigate(s.URL()+"measure"), chromedp.SetUploadFiles("#drop input[type=file]", []string{file}))
 		look[bool](t, tab, `(() => { const from = document.querySelector('#drop input[type=file]'), data = new DataTransfer(); data.items.add(from.files[0]);
 			window.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })); return true })()`)
 		until(t, tab, 30*time.Second, "location.pathname.startsWith('/measure/') && document.querySelector('[data-key=nc1_pinv]') && document.body.innerText.includes('mine.npz')")
 	})
 	t.Run("themes", func(t *testing.T) {
-		tab := newTab(t, newBrowser(t), time.Minute)
+		tab := newTab(t, newBrowser(t), 3*time.Minute)
 		do(t, tab, chromedp.Navigate(s.URL()))
 		until(t, tab, 20*time.Second, "document.querySelector('[data-theme-to=dark]')")
 		const paper = "getComputedStyle(document.body).backgroundColor"
@@ -158,8 +161,9 @@ func consoleErrors(t *testing.T, tab context.Context) func() []string {
 
 // TestTicksOfScripts asks the scripts for the places of labels that the server's pictures have.
 func TestTicksOfScripts(t *testing.T) {
+	t.Parallel()
 	s := startTest(t, Options{Lab: t.TempDir()})
-	tab := useTab(t, time.Minute)
+	tab := useTab(t, 3*time.Minute)
 	do(t, tab, chromedp.Navigate(s.URL()))
 	text, err := os.ReadFile(filepath.Join("..", "chart", "testdata", "ticks.json"))
 	if err != nil {
@@ -174,6 +178,8 @@ func TestTicksOfScripts(t *testing.T) {
 
 // TestCurvesGrowDuringARun watches a run's page, and the list of studies, while it is computed.
 func TestCurvesGrowDuringARun(t *testing.T) {
+	longtest.Only(t)
+	t.Parallel()
 	dir := t.TempDir()
 	lab, err := store.Open(dir, store.Options{})
 	if err != nil {
@@ -227,9 +233,11 @@ func (s *started) Note(string)             {}
 
 // TestPagesWithoutScripts reads and uses pages with scripts off.
 func TestPagesWithoutScripts(t *testing.T) {
+	longtest.Only(t)
+	t.Parallel()
 	dir := demoLab(t)
 	s := startTest(t, Options{Lab: dir})
-	tab := useTab(t, time.Minute)
+	tab := useTab(t, 3*time.Minute)
 	if _, err := chromedp.Call(tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -259,10 +267,11 @@ func TestPagesWithoutScripts(t *testing.T) {
 
 // TestABrowserFromElsewhere tries a wrong token, and a page of another origin.
 func TestABrowserFromElsewhere(t *testing.T) {
+	t.Parallel()
 	dir := demoLab(t)
 	browser := newBrowser(t)
 	guarded := startTest(t, Options{Lab: dir, Token: "a token that is long enough"})
-	tab := newTab(t, browser, time.Minute)
+	tab := newTab(t, browser, 3*time.Minute)
 	do(t, tab, chromedp.Navigate(publicURL(guarded.gate)+"?token=wrong"))
 	until(t, tab, 20*time.Second, "document.body.innerText.includes('not this server') && !document.body.innerText.includes('seed')")
 	do(t, tab, chromedp.Navigate(guarded.URL()))

@@ -13,6 +13,7 @@ import (
 
 // TestLookingFindsFaults gives the script that looks at pages a page with every fault it is to find, and one with the same parts in order.
 func TestLookingFindsFaults(t *testing.T) {
+	t.Parallel()
 	const ticks = `<svg viewBox="0 0 100 100" width="%d"><g class="panel" data-panel="p"><g class="axes">` +
 		`<text text-anchor="middle" font-size="10" y="50">0</text><text text-anchor="end" x="90" y="50" font-size="10">x →</text></g></g></svg>`
 	const canvas = `<figure data-figure="f" id="g"><div data-panel="q"></div></figure><script>const draw = {drawn: new Map([[document.querySelector('[data-panel=q]'), {labels: () => ({x: 1, y: 0, px: %g})}]])}</script>`
@@ -22,7 +23,7 @@ func TestLookingFindsFaults(t *testing.T) {
 	}
 	faulty := parts("font-size:10.9px", "color:#777;opacity:.9", "width:2000px", "overflow-wrap:anywhere", 100, 10.5)
 	sound := parts("font-size:11px", "color:#767676", "width:200px", "", 110, 11)
-	tab := useTab(t, time.Minute)
+	tab := useTab(t, 3*time.Minute)
 	seen := map[string]found{}
 	for name, text := range map[string]string{"faulty": faulty, "sound": sound} {
 		file := filepath.Join(t.TempDir(), "page.html")

@@ -62,7 +62,7 @@ func lookAt(t *testing.T, tab context.Context, complaints func() []string, page 
 	for i, width := range aspects.widths {
 		do(t, tab, chromedp.EmulateViewport(width, 900))
 		if page.folder == "" {
-			until(t, tab, 10*time.Second, "typeof draw === 'undefined' || draw.fits()") // curves follow their panels in a while
+			until(t, tab, 20*time.Second, "typeof draw === 'undefined' || draw.fits()") // curves follow their panels in a while
 		}
 		for j, m := range aspects.media {
 			if !in(i, j) {

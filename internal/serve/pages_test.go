@@ -28,6 +28,7 @@ import (
 // TestEveryPageCanBeRead looks at every kind of page, at three widths, light, dark and printed. Its share are a few pages of each
 // kind, each at the three widths, of which one is light, one dark and one printed: which one goes round from page to page.
 func TestEveryPageCanBeRead(t *testing.T) {
+	t.Parallel()
 	needChromium(t)
 	dir := paperLab(t)
 	for _, kind := range []struct {
@@ -35,11 +36,11 @@ func TestEveryPageCanBeRead(t *testing.T) {
 		pages func(*testing.T, string, wanted) []lookedAt
 		share wanted
 	}{
-		{"reports", runReports, wanted{"run"}},
+		{"reports", runReports, wanted{}},
 		{"recipes", recipeReports, wanted{"zhou-fig5", "every recipe"}},
 		{"theory", theoryReports, wanted{"zhu-thmD.1"}},
 		{"measurements", measurementReports, wanted{"layers"}},
-		{"live", livePages, wanted{"studies", "study zhou-fig5", "run", "choose", "measured", "theory"}},
+		{"live", livePages, wanted{"run", "measured"}},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			tab := useTab(t, 30*time.Minute)

@@ -36,7 +36,7 @@ func TestScreenshots(t *testing.T) {
 	for _, page := range screens(t, dir) {
 		for _, theme := range []string{"light", "dark"} {
 			for name, width := range map[string]int64{"wide": 1400, "narrow": 420} {
-				tab := newTab(t, browser, time.Minute)
+				tab := newTab(t, browser, 3*time.Minute)
 				do(t, tab, chromedp.EmulateViewport(width, 900))
 				page.open(t, tab, s.URL()+"theme?to="+theme+"&back="+url.QueryEscape(page.path))
 				if page.first != "" {

@@ -6,18 +6,24 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"collapse/internal/judge"
+	"collapse/internal/longtest"
 	"collapse/internal/store"
 )
 
 // bigLab is a lab of 10,000 runs, of which the newest has 200 epochs of 30 measures and is being worked on. It is filled by SQL: what
 // is timed is reading.
-func bigLab(t testing.TB) (dir string, claim *store.Claim) {
+func bigLab(t testing.TB) (dir string, claim *store.Claim) { return labOf(t, 10_000) }
+
+// labOf is a bigLab of so many runs.
+func labOf(t testing.TB, runs int) (dir string, claim *store.Claim) {
 	t.Helper()
 	dir = t.TempDir()
 	lab, err := store.Open(dir, store.Options{})
@@ -32,7 +38,7 @@ func bigLab(t testing.TB) (dir string, claim *store.Claim) {
 	defer db.Close()
 	const config = `{"data":{"name":"glyphs","noise":0.'||(i%4)||'},"net":{"depth":3,"width":128,"feature_dim":2},"loss":{"kind":"ls"},"run":{"epochs":160,"seed":'||i||'}}`
 	for _, query := range []string{
-		`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 9999)
+		`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < ` + fmt.Sprint(runs-1) + `)
 			INSERT INTO run (hash, kind, config, status, generation, last_epoch, created, finished)
 			SELECT printf('%064x', i), 'train', '` + config + `', iif(i%10, 'done', 'failed'), 1, 160, 1700000000000 + i, 1700000060000 + i FROM n`,
 		`INSERT INTO attempt (run, generation, started, host, version, kernel, goos, goarch, goamd64, cpu)
@@ -117,14 +123,47 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// ofMany is a lab with a study of finished runs: four noise levels, two losses, a run for each seed, four measured epochs.
-func ofMany(t testing.TB, seeds int) *store.Lab {
+// manySeeds are more than a page of groups shows, and give more runs than a page lists.
+const manySeeds = 20
+
+// manyLab is the lab of so many seeds, made once for all tests, which only read it.
+func manyLab(t testing.TB) string {
 	t.Helper()
-	lab, err := store.Open(t.TempDir(), store.Options{})
+	many.Do(func() {
+		if many.dir, many.err = os.MkdirTemp("", "collapse-serve-many-"); many.err == nil {
+			fillMany(t, many.dir, manySeeds)
+		}
+	})
+	if many.err != nil {
+		t.Fatal(many.err)
+	}
+	return many.dir
+}
+
+var many struct {
+	sync.Once
+	dir string
+	err error
+}
+
+// ofMany is a lab with a study of finished runs: four noise levels, two losses, a run for each seed, four measured epochs.
+func ofMany(t testing.TB, seeds int) string {
+	t.Helper()
+	if seeds == manySeeds {
+		return manyLab(t)
+	}
+	dir := t.TempDir()
+	fillMany(t, dir, seeds)
+	return dir
+}
+
+func fillMany(t testing.TB, dir string, seeds int) {
+	t.Helper()
+	lab, err := store.Open(dir, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { lab.Close() })
+	defer lab.Close()
 	var claims []*store.Claim
 	var parts []store.Part
 	for i := range 8 * seeds {
@@ -155,14 +194,12 @@ func ofMany(t testing.TB, seeds int) *store.Lab {
 			t.Fatal(err)
 		}
 	}
-	return lab
 }
 
 // TestStudyOfManyRuns asks that no run of a large study is left out of its verdicts and figures.
 func TestStudyOfManyRuns(t *testing.T) {
-	const seeds = 60
-	lab := ofMany(t, seeds)
-	s := startTest(t, Options{Lab: lab.Dir()})
+	seeds := longtest.Of(manySeeds, 60)
+	s := startTest(t, Options{Lab: ofMany(t, seeds)})
 	query := url.Values{"tag": {"many"}}
 	runs, err := ofLab(s.lab, func(lab *store.Reader) ([]judge.Run, error) {
 		runs, _, _, err := s.study(lab, query)
@@ -192,7 +229,7 @@ func TestStudyOfManyRuns(t *testing.T) {
 // BenchmarkStudyOf2000 times the page of a study of 2,000 runs: the first answer reads all of them, later ones come from the cache.
 // 500 ms is the aim.
 func BenchmarkStudyOf2000(b *testing.B) {
-	lab := ofMany(b, 250)
+	dir := ofMany(b, 250)
 	ask := func(b *testing.B, s *Server) {
 		answer, err := http.Get(s.URL() + "study?tag=many")
 		if err != nil {
@@ -207,13 +244,13 @@ func BenchmarkStudyOf2000(b *testing.B) {
 	b.Run("answer=first", func(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
-			s := startTest(b, Options{Lab: lab.Dir()})
+			s := startTest(b, Options{Lab: dir})
 			b.StartTimer()
 			ask(b, s)
 		}
 	})
 	b.Run("answer=later", func(b *testing.B) {
-		s := startTest(b, Options{Lab: lab.Dir()})
+		s := startTest(b, Options{Lab: dir})
 		ask(b, s)
 		for b.Loop() {
 			ask(b, s)

@@ -51,7 +51,7 @@ func (h *hand) click(selector, text string) {
 	h.t.Helper()
 	h.clicks++
 	find := fmt.Sprintf("[...document.querySelectorAll(%q)].find((e) => e.textContent.includes(%q))", selector, text)
-	until(h.t, h.tab, 10*time.Second, find)
+	until(h.t, h.tab, 20*time.Second, find)
 	where := func() []float64 {
 		return look[[]float64](h.t, h.tab, "(() => { const e = "+find+"; e.scrollIntoView({block: 'center', behavior: 'instant'}); const b = e.getBoundingClientRect(); return [b.left + Math.min(b.width / 2, 60), b.top + b.height / 2]; })()")
 	}
@@ -93,9 +93,11 @@ func (h *hand) done(what string, expression string) {
 
 // TestTenTasks is what people come for, done by hand in a browser.
 func TestTenTasks(t *testing.T) {
-	seeds := longtest.Of(20, 60) // more runs than a page lists
-	lab := ofMany(t, seeds)
-	s := startTest(t, Options{Lab: lab.Dir()})
+	longtest.Only(t)
+	t.Parallel()
+	seeds := longtest.Of(manySeeds, 60)
+	dir := ofMany(t, seeds)
+	s := startTest(t, Options{Lab: dir})
 	h := &hand{t: t, tab: useTab(t, 3*time.Minute)}
 	do(t, h.tab, chromedp.EmulateViewport(1440, 900))
 	// Without motion, a click does not miss what is still scrolling.
@@ -112,7 +114,7 @@ func TestTenTasks(t *testing.T) {
 	h.arrive("location.search.includes('sort=nc1')")
 	h.click("table.runs thead a", "NC1")
 	h.done("The run with the lowest NC1", "location.search.includes('sort=-nc1') && document.querySelector('table.runs th[aria-sort=ascending]')")
-	if got, want := look[string](t, h.tab, "document.querySelector('table.runs tbody a').getAttribute('href')"), "/run/"+lowestNC1(t, lab); got != want {
+	if got, want := look[string](t, h.tab, "document.querySelector('table.runs tbody a').getAttribute('href')"), "/run/"+lowestNC1(t, dir); got != want {
 		t.Errorf("the lowest NC1 is that of %s, shown is %s", want, got)
 	}
 
@@ -179,8 +181,13 @@ func move(t *testing.T, tab context.Context, kind input.DispatchMouseEventType, 
 }
 
 // lowestNC1 is the hash of the run whose newest NC1 is the lowest; of equal ones the newest.
-func lowestNC1(t *testing.T, lab *store.Lab) string {
+func lowestNC1(t *testing.T, dir string) string {
 	t.Helper()
+	lab, err := store.OpenReader(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
 	rows, err := lab.List(store.Filter{Tag: "many"})
 	if err != nil {
 		t.Fatal(err)
@@ -200,7 +207,7 @@ func lowestNC1(t *testing.T, lab *store.Lab) string {
 
 // TestGroupsPage: what a page of groups cannot show is said; its picture is a file.
 func TestGroupsPage(t *testing.T) {
-	s := startTest(t, Options{Lab: ofMany(t, 20).Dir()})
+	s := startTest(t, Options{Lab: manyLab(t)})
 	for query, want := range map[string]string{
 		"by=loss.kind":                "<td>80</td>",
 		"by=loss.kind&data.noise=0.1": "<td>20</td>",

@@ -46,7 +46,7 @@ func scrollPast(t *testing.T, tab context.Context) {
 		for i := range look[int](t, tab, all+".length") {
 			one := fmt.Sprintf("%s[%d]", all, i)
 			look[bool](t, tab, "("+one+".scrollIntoView(), true)")
-			until(t, tab, 10*time.Second, fmt.Sprintf(reached, one))
+			until(t, tab, 20*time.Second, fmt.Sprintf(reached, one))
 		}
 	}
 	past("[...document.querySelectorAll('figure[data-json]')]", "'drawn' in %s.dataset")
@@ -56,7 +56,8 @@ func scrollPast(t *testing.T, tab context.Context) {
 // TestUpdatesAddUpToThePage writes epochs faster than the page is made anew: the curves that grew by their newest points, some of them
 // folded or out of sight, are those of a page that is opened after.
 func TestUpdatesAddUpToThePage(t *testing.T) {
-	dir, claim := bigLab(t)
+	t.Parallel()
+	dir, claim := labOf(t, 100)
 	s := startTest(t, Options{Lab: dir})
 	tab := openRun(t, s, claim.Hash)
 	unfold(t, tab)
@@ -86,7 +87,9 @@ func TestUpdatesAddUpToThePage(t *testing.T) {
 
 // TestAPageTriesAgain: if a page's requests fail for a while, it has the newest epochs later, though nothing more is written.
 func TestAPageTriesAgain(t *testing.T) {
-	dir, claim := bigLab(t)
+	longtest.Only(t)
+	t.Parallel()
+	dir, claim := labOf(t, 100)
 	tab := openRun(t, startTest(t, Options{Lab: dir}), claim.Hash)
 	unpaced(t, tab)
 	look[bool](t, tab, fmt.Sprintf(`(() => { const real = fetch; let left = %d; window.fetch = (...a) => /\/news|^http/.test(a[0]) && left-- > 0 ? Promise.reject(new Error('cut')) : real(...a); return true; })()`, longtest.Of(2, 4))) // of the page and of its news, not of figures that come into sight; each takes two seconds
@@ -98,7 +101,8 @@ func TestAPageTriesAgain(t *testing.T) {
 
 // TestAPageCatchesUp: a run went on after its page was made and before the page listens; nothing more is written.
 func TestAPageCatchesUp(t *testing.T) {
-	dir, claim := bigLab(t)
+	t.Parallel()
+	dir, claim := labOf(t, 100)
 	tab := openRun(t, startTest(t, Options{Lab: dir}), claim.Hash)
 	unpaced(t, tab)
 	look[bool](t, tab, `(() => { window.heard = []; window.listen = hear; hear = (m) => heard.push(m); return true; })()`)
@@ -113,7 +117,9 @@ func TestAPageCatchesUp(t *testing.T) {
 
 // TestPrinting writes epochs while some curves are out of sight, and prints: the paper has all of them.
 func TestPrinting(t *testing.T) {
-	dir, claim := bigLab(t)
+	longtest.Only(t)
+	t.Parallel()
+	dir, claim := labOf(t, 100)
 	s := startTest(t, Options{Lab: dir})
 	tab := openRun(t, s, claim.Hash)
 	unfold(t, tab)

@@ -61,5 +61,10 @@ func Run(ctx context.Context, r *recipe.Recipe, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Result{found.claims(), found.figures(), found.facts(), found.notes()}, ctx.Err()
+	return resultOf(found), ctx.Err()
+}
+
+// resultOf is a page's content out of what was computed.
+func resultOf(found results) *Result {
+	return &Result{found.claims(), found.figures(), found.facts(), found.notes()}
 }

@@ -154,7 +154,13 @@ func fieldsOf(c Config) []field { return c.fields() }
 
 // What never changes is made once: a page reads thousands of configurations.
 var (
-	writtenDefaults  = sync.OnceValue(func() []field { return fieldsOf(Default()) })
+	writtenDefaults = sync.OnceValue(func() []field { return fieldsOf(Default()) })
+	defaultTexts    = sync.OnceValue(func() (texts []string) {
+		for _, f := range writtenDefaults() {
+			texts = append(texts, f.text())
+		}
+		return texts
+	})
 	derivedDefaults  = sync.OnceValue(func() []field { return fieldsOf(Default().derived()) })
 	resolvedDefault  = sync.OnceValue(func() Config { return Default().Resolved() })
 	resolvedDefaults = sync.OnceValue(func() []field { return fieldsOf(resolvedDefault()) })

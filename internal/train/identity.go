@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -65,7 +64,7 @@ func canonicalJSON(c Config, extra map[string]any) []byte {
 	defaults := resolvedDefaults()
 	tree := map[string]any{}
 	for i, f := range c.fields() {
-		if !f.outside && !reflect.DeepEqual(f.value(), defaults[i].value()) {
+		if !f.outside && f.value() != defaults[i].value() {
 			plant(tree, f.key, f.value())
 		}
 	}
@@ -236,10 +235,10 @@ func (in inputs) identity(cfg Config) (hash string, canonical []byte, err error)
 // Changes writes, as TOML, the keys of a configuration that differ from the default, those outside its identity included. Load
 // reads them back to the same Config.
 func Changes(c Config) string {
-	defaults := writtenDefaults()
+	defaults := defaultTexts()
 	var lines []string
 	for i, f := range c.fields() {
-		if text := f.text(); text != defaults[i].text() {
+		if text := f.text(); text != defaults[i] {
 			lines = append(lines, fmt.Sprintf("%s = %s\n", f.key, text))
 		}
 	}

@@ -297,30 +297,33 @@ func TestPyTorchRepeatsTracedSteps(t *testing.T) {
 	}
 }
 
-// tracesToRepeat are of every loss, both kinds of numbers, every optimiser that has steps, and convolutions.
+// tracesToRepeat are of every loss, both kinds of numbers, every optimiser that has steps, and convolutions. In the share, all but the
+// first have four steps.
 func tracesToRepeat(t *testing.T) []string {
 	t.Helper()
 	var dirs []string
+	few, more := longtest.Of(4, 5), 10
 	for _, loss := range []string{"ce", "ls", "lr", "mse", "rescaled_mse"} {
 		c := tinyConfig()
 		c.Data.Classes, c.Loss.Kind, c.Loss.Alpha, c.Loss.M, c.Run.Epochs = 3, loss, 5, 2, 5
 		if loss == "rescaled_mse" {
 			c.Optim.LR = 0.01
 		}
-		dirs = append(dirs, traced(t, c, 10))
+		dirs = append(dirs, traced(t, c, more))
+		more = longtest.Of(few, 10)
 	}
 	c := tinyConfig()
 	c.Run.DType, c.Net.Activation, c.Optim.Nesterov, c.Loss.Kind, c.Loss.Reduction = "float64", "sigmoid", false, "mse", "paper"
-	dirs = append(dirs, traced(t, c, 5))
+	dirs = append(dirs, traced(t, c, few))
 	c.Run.DType, c.Net.BatchNorm, c.Net.Bias, c.Optim.Momentum = "float32", false, false, 0
-	dirs = append(dirs, traced(t, c, 5))
+	dirs = append(dirs, traced(t, c, few))
 	for _, decay := range []string{"all", "peeled"} {
 		c := tinyConfig()
 		c.Optim.Kind, c.Optim.LR, c.Optim.Decay, c.Data.Classes, c.Net.FeatureDim = "adam", 0.01, decay, 3, 8
 		if decay == "peeled" {
 			c.Optim.LambdaH = 1e-3
 		}
-		dirs = append(dirs, traced(t, c, 5))
+		dirs = append(dirs, traced(t, c, few))
 	}
 	c = tinyConfig()
 	c.Net = Default().Net
