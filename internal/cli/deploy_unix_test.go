@@ -20,8 +20,7 @@ import (
 // parsed is the command line as the program understands it. Files that it names must be there.
 func parsed(t *testing.T, args []string) (flags program, command string) {
 	t.Helper()
-	parser := newParser(&flags, io.Discard, io.Discard)
-	line, err := parser.Parse(args)
+	_, line, err := parse(&flags, args, io.Discard, io.Discard)
 	if err != nil {
 		t.Errorf("collapse %s: %v", strings.Join(args, " "), err)
 		return flags, ""

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"collapse/arrayfile"
+	"collapse/internal/longtest"
 )
 
 // playCollapse makes TestPlayCollapse run the program with the arguments behind --.
@@ -67,7 +68,7 @@ func TestMeasureOfAFileThatChanges(t *testing.T) {
 	whole := time.Since(began)
 	const size = 128 + 4*n*d
 	refused := 0
-	for trial := range 16 {
+	for trial := range longtest.Of(8, 16) {
 		write(h, arrayfile.Of("", []int{n, d}, values))
 		cmd, stdout, stderr := played(args...)
 		if err := cmd.Start(); err != nil {

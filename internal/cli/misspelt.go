@@ -12,6 +12,9 @@ import (
 	"collapse/internal/spelling"
 )
 
+// unknownFlagError begins what kong says of a flag that no command on the way has.
+const unknownFlagError = "unknown flag --"
+
 // misspelt describes a refused call: which flag, command or value does not exist, and what may have been meant.
 func misspelt(err error) error {
 	var refused *kong.ParseError
@@ -27,7 +30,7 @@ func misspelt(err error) error {
 		node = selected
 	}
 	text, _, _ := strings.Cut(err.Error(), ", did you mean")
-	if word, ok := strings.CutPrefix(text, "unknown flag --"); ok {
+	if word, ok := strings.CutPrefix(text, unknownFlagError); ok {
 		return unknownFlag(call.Model, node, word)
 	}
 	if word, ok := strings.CutPrefix(text, "unexpected argument "); ok && len(node.Children) > 0 {

@@ -122,7 +122,7 @@ func (c *reproduceCmd) dryRunAll(a *app) error {
 	}
 	var plans []scale.Plan
 	for _, id := range recipe.IDs() {
-		r, err := loadRecipe(id)
+		r, err := recipe.Load(id)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"collapse/internal/longtest"
 	"collapse/internal/store"
 )
 
@@ -77,11 +79,15 @@ func is(status store.Status, generation int64) func(store.Run) bool {
 	return func(r store.Run) bool { return r.Status == status && r.Generation == generation }
 }
 
+// controlledEpochs is how long a run takes: several times as long as the page and the coordinator take to act on a button, however
+// busy the machine is, for the run and they wait for the same processors.
+func controlledEpochs() int64 { return longtest.Of[int64](160, 400) }
+
 // startControlled starts a study of three runs, two at a time: one that fails, two that take a while. It returns once all are known.
 func startControlled(t *testing.T) (c *controlled, labDir string, ended chan int) {
 	t.Helper()
 	file, labDir := studyFile(t)
-	long := strings.NewReplacer("run.epochs = 2", "run.epochs = 400", `loss.kind = ["ce", "mse"]`, "optim.lr = [1e38, 0.01, 0.02]", "seeds = 2", "seeds = 1").Replace(tinyStudy)
+	long := strings.NewReplacer("run.epochs = 2", fmt.Sprint("run.epochs = ", controlledEpochs()), `loss.kind = ["ce", "mse"]`, "optim.lr = [1e38, 0.01, 0.02]", "seeds = 2", "seeds = 1").Replace(tinyStudy)
 	if err := os.WriteFile(file, []byte(long), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +151,8 @@ func TestThePageControlsALiveStudy(t *testing.T) {
 		if got := c.press("study?study=tiny", "resume"); got != http.StatusSeeOther { // this process goes on with it
 			t.Errorf("resume the study: %d", got)
 		}
-		c.until(1, "done", func(r store.Run) bool { return r.Status == store.Done && r.LastEpoch == 400 })
-		c.until(2, "done", func(r store.Run) bool { return r.Status == store.Done && r.LastEpoch == 400 })
+		c.until(1, "done", func(r store.Run) bool { return r.Status == store.Done && r.LastEpoch == controlledEpochs() })
+		c.until(2, "done", func(r store.Run) bool { return r.Status == store.Done && r.LastEpoch == controlledEpochs() })
 	}, "--control", "--listen", "127.0.0.1:0", "--lab", labDir)
 	if code != exitOK {
 		t.Errorf("the page ends with code %d", code)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -65,13 +66,14 @@ func TestServeRefusesAWeakToken(t *testing.T) {
 
 // TestThePageControlsRuns cancels a run that works elsewhere in the process, then goes on with it from there.
 func TestThePageControlsRuns(t *testing.T) {
+	const epochs = 100
 	dir := t.TempDir()
 	lab := openLab(t, dir)
 	defer lab.Close()
 	a := &app{ctx: t.Context(), stderr: os.Stderr, flags: new(program)}
 	control := newLabControl(a, lab)
 	c, err := train.Load("", nil, "data.name=glyphs", "data.samples_per_class=20", "data.test_samples_per_class=10", "data.pipeline=plain",
-		"net.depth=1", "net.width=8", "run.epochs=400", "run.batch=20")
+		"net.depth=1", "net.width=8", fmt.Sprint("run.epochs=", epochs), "run.batch=20")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +96,7 @@ func TestThePageControlsRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	control.jobs.Wait()
-	if r, err := lab.Run(hash); err != nil || r.Status != store.Done || r.LastEpoch != 400 {
+	if r, err := lab.Run(hash); err != nil || r.Status != store.Done || r.LastEpoch != epochs {
 		t.Errorf("resumed from the page it is %v at epoch %d, %v", r.Status, r.LastEpoch, err)
 	}
 	if err := control.Run(t.Context(), serve.Resume, hash); err == nil {
@@ -107,5 +109,5 @@ type slow struct{ began chan string }
 
 func (s slow) Started(e train.Started) { s.began <- e.Run }
 func (s slow) Step(train.StepDone)     {}
-func (s slow) Epoch(train.EpochDone)   { time.Sleep(5 * time.Millisecond) }
+func (s slow) Epoch(train.EpochDone)   { time.Sleep(20 * time.Millisecond) }
 func (s slow) Note(string)             {}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"collapse/internal/longtest"
 	"collapse/internal/page"
 )
 
@@ -50,6 +52,7 @@ func called(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	return out.String(), errs.String()
 }
 
+// TestAStudyFromFileToTable goes through the commands about a study of four runs; the share about its two of the first seed.
 func TestAStudyFromFileToTable(t *testing.T) {
 	file, lab := studyFile(t)
 	var plan struct {
@@ -66,16 +69,18 @@ func TestAStudyFromFileToTable(t *testing.T) {
 	if _, err := os.Stat(lab); err == nil {
 		t.Error("a dry run made a lab")
 	}
-	out, errs := called(t, 0, "--lab", lab, "--json", "study", "run", file)
+	seeds := longtest.Of(1, 2)
+	runs := 2 * seeds
+	out, errs := called(t, 0, "--lab", lab, "--json", "study", "run", file, "--seeds", fmt.Sprint(seeds))
 	var done executed
-	if err := json.Unmarshal([]byte(out), &done); err != nil || done.Runs != 4 || done.Done != 4 || done.Failed != 0 || done.Cancelled {
+	if err := json.Unmarshal([]byte(out), &done); err != nil || done.Runs != runs || done.Done != runs || done.Failed != 0 || done.Cancelled {
 		t.Fatalf("%s: %v", out, err)
 	}
-	if !strings.Contains(errs, "4/4  loss ") || !strings.Contains(errs, "NC1") {
+	if !strings.Contains(errs, fmt.Sprintf("%d/%[1]d  loss ", runs)) || !strings.Contains(errs, "NC1") {
 		t.Errorf("progress: %s", errs)
 	}
 	out, _ = called(t, 0, "--lab", lab, "study", "status", "tiny")
-	if !strings.Contains(out, "tiny: done; 4 runs: 4 done") || !strings.Contains(out, "loss mse, seed 2") {
+	if !strings.Contains(out, fmt.Sprintf("tiny: done; %d runs: %[1]d done", runs)) || !strings.Contains(out, longtest.Of("loss mse", "loss mse, seed 2")) {
 		t.Error(out)
 	}
 	out, _ = called(t, 0, "--lab", lab, "study", "list")
@@ -98,7 +103,7 @@ func TestAStudyFromFileToTable(t *testing.T) {
 	events := filepath.Join(t.TempDir(), "events")
 	for _, command := range []string{"export tiny", "study export tiny"} {
 		said, _ := called(t, 0, append(append([]string{"--lab", lab}, strings.Fields(command)...), "--tensorboard", events)...)
-		if files, err := filepath.Glob(filepath.Join(events, "loss_*-*", "events.out.tfevents.*")); err != nil || len(files) != 4 || !strings.Contains(said, "of 4 runs; see them with") {
+		if files, err := filepath.Glob(filepath.Join(events, "loss_*-*", "events.out.tfevents.*")); err != nil || len(files) != runs || !strings.Contains(said, fmt.Sprintf("of %d runs; see them with", runs)) {
 			t.Errorf("%s: %q, %v; %s", command, files, err, said)
 		}
 	}
@@ -111,10 +116,13 @@ func TestAStudyFromFileToTable(t *testing.T) {
 	var reported page.Result
 	decodeOnly(t, out, &reported)
 	spent := reported.Compute
-	if spent == nil || spent.Runs != 4 || spent.Unknown+spent.OneThread != 0 || spent.FLOP != 4*2*(28*28*8+8*2+2*2)*2*(3*40+60) || !(spent.CoreHours > 0 && spent.CoreHours < 0.1) {
+	if spent == nil || spent.Runs != runs || spent.Unknown+spent.OneThread != 0 || spent.FLOP != float64(runs)*2*(28*28*8+8*2+2*2)*2*(3*40+60) || !(spent.CoreHours > 0 && spent.CoreHours < 0.1) {
 		t.Errorf("compute %+v", spent)
 	}
-	if len(reported.RunPages) != 4 {
+	var document any
+	decodeOnly(t, out, &document)
+	numbersAsText(t, "study report", "", document)
+	if len(reported.RunPages) != runs {
 		t.Errorf("pages %v", reported.RunPages)
 	}
 	for _, p := range reported.RunPages {

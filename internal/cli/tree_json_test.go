@@ -25,8 +25,8 @@ var otherwise = map[string]string{
 	"serve":        "ends when it is told to: see TestServe…",
 }
 
-// slowCalls are those that take seconds: the whole test makes them.
-var slowCalls = []string{"demo ", "bench peak", "bench gemm", "bench slots"}
+// slowCalls are those that take long: the whole test makes them. Other tests read the JSON of a study's page and of its recipe's.
+var slowCalls = []string{"demo ", "bench peak", "bench gemm", "bench slots", "reproduce tb-fig1 ", "reproduce md-fig1 --built-in --dry-run", "study report "}
 
 // jsonCalls are calls of every command, on a lab with a finished and a failed run of the study smoothing. HASH is the finished run.
 var jsonCalls = []string{
@@ -34,7 +34,7 @@ var jsonCalls = []string{
 	"solve ce --k 3 --d 4 --n 2", "solve relu3 --k 3 --d 4 --n 2 --optimizer gd --iters 5", "solve noisy-features", "solve mse --lw 0",
 	"dilation", "dilation --curve 5", "dilation --sweep eta=0.01,2,c-md=0.5", "dilation --fit PAIRS --out OUT/fit",
 	"landscape --out OUT/landscape", "landscape --position 1,0.5",
-	"reproduce --list", "reproduce tb-fig1 --out OUT/tb", "reproduce tb-fig1 --out OUT/tb --results OUT/results", "results OUT/results", "reproduce md-fig1 --built-in --dry-run", "reproduce md-fig1 --built-in --dry-run --seeds 1",
+	"reproduce --list", "reproduce tb-fig1 --out OUT/tb", "reproduce tb-fig1 --out OUT/tb --results OUT/results", "reproduce md-fig1 --built-in --dry-run", "reproduce zhou-fig1 --out OUT/zhou --results OUT/results", "reproduce md-fig1 --dry-run --built-in --seeds 1", "results OUT/results",
 	"measure NPZ", "measure NPZ --state-out OUT/a.ncs", "measure NPZ --means OUT/a.ncs --state-out OUT/b.ncs", "measure --merge OUT/a.ncs",
 	"study init --script SCRIPT", "study run STUDY --dry-run", "study run STUDY", "study status tiny", "study resume tiny", "study retry tiny", "study list", "study export tiny",
 	"study report tiny --out OUT/study", "study cancel tiny",

@@ -128,7 +128,7 @@ func checkExample(t *testing.T, path, line string) {
 	if err := os.MkdirAll("data", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	parsed, err := tree(t).Parse(words[1:])
+	_, parsed, err := parse(new(program), words[1:], &bytes.Buffer{}, &bytes.Buffer{})
 	if err == nil {
 		err = refuseIdle(parsed)
 		if path != "" && parsed.Selected().Path() != path {
@@ -142,17 +142,19 @@ func checkExample(t *testing.T, path, line string) {
 
 // TestOneCommandReadsAsAmongAll compares the help of each command, which tells all of its definition, built alone and among all.
 func TestOneCommandReadsAsAmongAll(t *testing.T) {
-	help := func(words []string, only ...kong.Option) (text string) {
-		var out bytes.Buffer
+	var out bytes.Buffer
+	help := func(parser *kong.Kong, words []string) (text string) {
+		out.Reset()
 		defer func() {
 			if _, ended := recover().(exitRequest); !ended {
 				t.Errorf("%v --help did not end the call", words)
 			}
 			text = out.String()
 		}()
-		_, _ = newParser(&program{}, &out, &out, only...).Parse(append(words, "--help"))
+		_, _ = parser.Parse(append(words, "--help"))
 		return ""
 	}
+	all := newParser(&program{}, &out, &out)
 	alone := 0
 	for _, node := range tree(t).Model.Leaves(false) {
 		words := strings.Fields(node.Path())
@@ -161,11 +163,40 @@ func TestOneCommandReadsAsAmongAll(t *testing.T) {
 			continue
 		}
 		alone++
-		if got, want := help(words, only), help(words); got != want || want == "" {
+		if got, want := help(newParser(&program{}, &out, &out, only), words), help(all, words); got != want || want == "" {
 			t.Errorf("%v: alone:\n%s\namong all:\n%s", words, got, want)
 		}
 	}
 	if alone < 30 || otherCommands("hepl") != nil || otherCommands("completion") != nil {
 		t.Errorf("%d commands are built alone", alone)
+	}
+}
+
+// TestARefusedCallReadsAsAmongAll compares what is said of calls that are wrong in each way with what a parser of all commands says.
+func TestARefusedCallReadsAsAmongAll(t *testing.T) {
+	for _, line := range []string{"trian", "nosuch", "--lab", "--lab x", "--lab train", "--nosuch train", "train --nosuch", "train --epoch 3", "runs list --epochs 3", "study", "study nosuch",
+		"study run", "runs show", "runs list a b", "solve ce --k many", "bench train --net nosuch", "--threads many train", "--lab x --json runs lits", "--lab=x --threads 3 demo --scale big",
+		"--lab --json train --nosuch", "export --csv --tensorboard x", "train -x", "-x train", "help nosuch", "completion", "completion tcsh"} {
+		args := strings.Fields(line)
+		_, _, err := parse(new(program), args, &bytes.Buffer{}, &bytes.Buffer{})
+		_, want := tree(t).Parse(args)
+		if want == nil || err == nil {
+			if line != "help nosuch" {
+				t.Errorf("%s is not refused: %v, among all %v", line, err, want)
+			}
+		} else if misspelt(err).Error() != misspelt(want).Error() || selected(err) != selected(want) {
+			t.Errorf("%s: alone %v (%s), among all %v (%s)", line, misspelt(err), selected(err), misspelt(want), selected(want))
+		}
+	}
+}
+
+func TestFirstWord(t *testing.T) {
+	for line, want := range map[string]string{
+		"train x": "train", "--lab x train": "train", "--lab train runs list": "runs", "--lab=x --json --threads 3 runs list": "runs", "--json=false --threads=3 demo": "demo", "-h": "-h",
+		"": "", "--lab": "", "--lab --json train": "", "--help train": "", "--version": "", "--threads -1 train": "", "--labs x train": "",
+	} {
+		if got := firstWord(strings.Fields(line)); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
 	}
 }

@@ -20,12 +20,15 @@ func (wheelCmd) Help() string {
 	return `Packs this program and the Python package into a wheel for this kind of machine. docs/install.md says how wheels are made and used.`
 }
 
+// ownProgram is a variable for tests, whose own program is large.
+var ownProgram = os.Executable
+
 func (c *wheelCmd) Run(a *app) error {
 	sources, err := wheel.Read(c.Sources)
 	if err != nil {
 		return err
 	}
-	self, err := os.Executable()
+	self, err := ownProgram()
 	if err != nil {
 		return err
 	}
