@@ -47,7 +47,7 @@ func fewer(t *testing.T, checks int) {
 
 // TestKnownPointsAreThere: the point of the blocks, put through the layers, has the objective that their costs add up to.
 func TestKnownPointsAreThere(t *testing.T) {
-	fewer(t, 30)
+	fewer(t, 12)
 	rapid.Check(t, func(rt *rapid.T) {
 		L, K := rapid.IntRange(2, 5).Draw(rt, "L"), rapid.IntRange(2, 12).Draw(rt, "K")
 		c := Config{K: K, N: rapid.IntRange(1, 3).Draw(rt, "n"), ReLU: true}
@@ -86,10 +86,12 @@ func TestTwoLayersAreThoseOfUFM(t *testing.T) {
 // TestLowRankBeatsCollapse: with four layers and ten classes the edges of five points, of rank 5, lie far below neural collapse, and
 // descents from there go no more than a little lower.
 func TestLowRankBeatsCollapse(t *testing.T) {
-	for _, row := range []struct {
+	type setting struct {
 		L, K, rank int
 		q, share   float64
-	}{{4, 10, 5, .1, .1}, {4, 15, 6, .1, .15}, {5, 15, 6, .05, .2}} {
+	}
+	whole := []setting{{4, 10, 5, .1, .1}, {4, 15, 6, .1, .15}, {5, 15, 6, .05, .2}}
+	for _, row := range longtest.Of(whole[:1], whole) {
 		c := rectified(row.L, row.K, row.K+2, row.q)
 		k := known(t, c)
 		if !k.Lower || !strings.HasPrefix(k.Name, "edges of ") || k.Rank != row.rank || !(k.Objective < k.Collapse*(1-row.share)) {

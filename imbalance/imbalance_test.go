@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"collapse/internal/longtest"
 	"collapse/ufm"
 )
 
@@ -103,7 +104,7 @@ func TestNarrowSquares(t *testing.T) {
 		c.D = d
 		c.LW = 0.0004
 		o := solved(t, c)
-		found, err := c.Search(context.Background(), o, 20, 3, nil)
+		found, err := c.Search(context.Background(), o, longtest.Of(8, 20), 3, nil)
 		if err != nil || !(math.Abs(found.Best-o.Objective) < 1e-9) || o.Rank != d {
 			t.Errorf("d = %d: %v, the best of %+v should be %.12g of rank %d", d, err, found, o.Objective, o.Rank)
 		}

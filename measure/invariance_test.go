@@ -25,7 +25,7 @@ var ofCoordinates = map[string]bool{measure.KeyConfSmallestEntry: true, measure.
 func TestMeasuresDoNotDependOnForm(t *testing.T) {
 	compared := map[string]int{}
 	for index := range sets(t, longtest.Of(16, 80)) {
-		s := measuretest.Random(10_000 + index)
+		s := longtest.Of(measuretest.Small, measuretest.Random)(10_000 + index)
 		if len(s.Train.H) > 40_000 || testing.Short() && index >= 15 {
 			continue
 		}
@@ -49,7 +49,7 @@ func TestMeasuresDoNotDependOnForm(t *testing.T) {
 		agree(t, name(fmt.Sprintf("times %g", scale)), first, reportOf[float64](t, scaled), scale, nil, compared)
 	}
 	for _, d := range measure.Definitions() {
-		if compared[d.Key] < 5 && !testing.Short() {
+		if compared[d.Key] < longtest.Of(3, 5) && !testing.Short() {
 			t.Errorf("%s: compared only %d times", d.Key, compared[d.Key])
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"collapse/internal/kernel"
 	"collapse/internal/kernel/isa"
+	"collapse/internal/longtest"
 	"collapse/measure/internal/wide"
 	"collapse/parallel"
 )
@@ -108,12 +109,13 @@ func TestMarginsOfScale(t *testing.T) {
 
 // The margins have the same bits for every team, and on every kernel to the stated bound.
 func TestMarginsOfTeam(t *testing.T) {
-	in := gaussian[float32](3000, 400, 100, .7, 2)
+	n := longtest.Of(1000, 3000)
+	in := gaussian[float32](n, 400, 100, .7, 2)
 	team := parallel.NewTeam(3)
 	defer team.Close()
 	alone := mustMeasure(t, in, Options{KeepMargins: true})
 	shared := mustMeasure(t, in, Options{KeepMargins: true, Team: team})
-	if len(alone.Margins) != 3000 {
+	if len(alone.Margins) != n {
 		t.Fatalf("%d margins", len(alone.Margins))
 	}
 	for i, x := range alone.Margins {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -133,9 +134,9 @@ func TestAbsentClasses(t *testing.T) {
 
 // The same where the second pass is the wide one.
 func TestAbsentClassesWide(t *testing.T) {
-	classes := longtest.Of(240, 600)
-	shape := func(*rand.Rand) (n, d, k int) { return 5 * classes, 300, classes }
-	if !wide.Due(longtest.Of(120, 200), 300) {
+	classes, d := longtest.Of(130, 600), longtest.Of(440, 300)
+	shape := func(*rand.Rand) (int, int, int) { return longtest.Of(2, 5) * classes, d, classes }
+	if !wide.Due(longtest.Of(75, 200), d) {
 		t.Fatal("the shape is not wide")
 	}
 	absent[float64](t, 1, shape)
@@ -177,18 +178,19 @@ func absent[T float32 | float64](t *testing.T, sets int, shape func(*rand.Rand) 
 	}
 }
 
-// A vocabulary of 5,000 tokens of which 64 never occur: every measure but those that need d < K−1 the other way is there, and is that of
+// A vocabulary of 5,000 tokens, or in the share half as many, of which 64 never occur: every measure but those that need d < K−1 the other way is there, and is that of
 // the other tokens alone.
 func TestVocabulary(t *testing.T) {
-	const k, d, gone = 5000, 4, 64
+	const d, gone = 4, 64
+	k, step := longtest.Of(2560, 5000), longtest.Of(40, 78)
 	in := gaussian[float32](2*k, d, k, .1, 1)
 	keep := make([]bool, 2*k)
 	for i, c := range in.Train.Labels {
-		keep[i] = c%78 != 5 || c/78 >= gone
+		keep[i] = int(c)%step != 5 || int(c)/step >= gone
 	}
 	var stay []int
 	for c := range k {
-		if c%78 != 5 || c/78 >= gone {
+		if c%step != 5 || c/step >= gone {
 			stay = append(stay, c)
 		}
 	}
@@ -210,7 +212,7 @@ func TestVocabulary(t *testing.T) {
 	if len(r.Missing) > 0 {
 		t.Errorf("missing: %v", r.Missing)
 	}
-	if r.K != k-gone || len(r.LeftOut) != 1 || r.LeftOut[0].Count != gone || len(r.LeftOut[0].Classes) != gone || r.LeftOut[0].Labels[1] != "83" {
+	if r.K != k-gone || len(r.LeftOut) != 1 || r.LeftOut[0].Count != gone || len(r.LeftOut[0].Classes) != gone || r.LeftOut[0].Labels[1] != strconv.Itoa(step+5) {
 		t.Errorf("K %d, left out %+v", r.K, r.LeftOut)
 	}
 }

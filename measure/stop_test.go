@@ -53,7 +53,7 @@ func TestAMeasurementStopsWithItsContext(t *testing.T) {
 	most := everything
 	most.Without = []string{KeyGNC2WMargin} // minutes under the race detector
 	type shape struct{ n, d, k int }
-	classForm := longtest.Of(shape{100, 17000, 64}, shape{1100, 1050, 1000}) // k·d above partialLimit
+	classForm := longtest.Of(shape{40, 32000, 33}, shape{1100, 1050, 1000}) // k·d above partialLimit
 	for _, c := range []struct {
 		name string
 		in   Input[float64]
@@ -61,8 +61,8 @@ func TestAMeasurementStopsWithItsContext(t *testing.T) {
 		asks int64 // at least
 	}{
 		{"small", everySplit(120, 6, 5), everything, 300},
-		{"many classes", everySplit(longtest.Of(250, 700), 3, longtest.Of(110, 300)), most, 200},
-		{"wide", everySplit(longtest.Of(120, 300), longtest.Of(60, 120), longtest.Of(40, 100)), most, 300},
+		{"many classes", everySplit(longtest.Of(140, 700), 3, longtest.Of(66, 300)), most, 200},
+		{"wide", everySplit(longtest.Of(50, 300), longtest.Of(40, 120), longtest.Of(16, 100)), most, 300},
 		{"class form", gaussian[float64](classForm.n, classForm.d, classForm.k, .5, 4), Options{Measures: []string{KeyNC2CosMax}}, 60},
 		{"no finite rows to drop", everySplit(500, 40, 10), Options{DropNonFinite: true}, 50},
 	} {

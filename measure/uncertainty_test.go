@@ -137,8 +137,8 @@ func (c *compared) name() string {
 // within the stated uncertainty every time, the uncertainty is not far above it, and one that is ten times too small is
 // found out. COLLAPSE_SETS is the number of sets, COLLAPSE_SETS_FROM the first of them.
 func TestUncertaintyHolds(t *testing.T) {
-	n := sets(t, longtest.Of(20, 200))
-	accounts := accountFor(t, measuretest.Random, setsFrom(t), n)
+	n, draw := sets(t, longtest.Of(24, 200)), longtest.Of(measuretest.Small, measuretest.Random)
+	accounts := accountFor(t, draw, setsFrom(t), n)
 	judge(t, accounts, n)
 }
 
@@ -147,11 +147,11 @@ func TestUncertaintyHoldsWide(t *testing.T) {
 	if testing.Short() {
 		t.Skip("each set takes seconds")
 	}
-	draw, n, compared := measuretest.Long, 2, 0
+	draw, from, n, compared := measuretest.Long, 1, 1, 0 // one of several samples a class: an evaluation takes two seconds
 	if longtest.Whole() {
-		draw, n = measuretest.Wide, 4
+		draw, from, n = measuretest.Wide, 0, 4
 	}
-	for key, a := range accountFor(t, draw, 0, n) {
+	for key, a := range accountFor(t, draw, from, n) {
 		compared += a.sets
 		if a.wrong > 0 {
 			t.Errorf("%s: %d of %d sets outside the stated uncertainty; %s", key, a.wrong, a.sets, a.worst)

@@ -187,7 +187,7 @@ func shaped(n, d, k int, size float64, kind string) Input[float32] {
 // The bound on what float32 products cost must hold, and be below 1e-5 for ordinary data.
 func TestSingleProductsWithinBound(t *testing.T) {
 	for kind := range spreads {
-		for _, c := range []struct{ n, d, k int }{{12000, 96, 30}, {12000, 40, 60}, {longtest.Of(wide.BlockRows(120)+5000, 90000), 120, 100}} { // products with the operator, the scatter of one block and of several
+		for _, c := range []struct{ n, d, k int }{{longtest.Of(5000, 12000), 96, 30}, {longtest.Of(5000, 12000), 40, 60}, {longtest.Of(wide.BlockRows(120)+5000, 90000), 120, 100}} { // products with the operator, the scatter of one block and of several
 			if c.n > 12000 && (testing.Short() || !longtest.Whole() && kind != "even") {
 				continue
 			}

@@ -9,7 +9,7 @@ import (
 
 // TestReLUOutputs: every ReLU is shown, in order, with the shape of its module; the last one's outputs are what the features come from.
 func TestReLUOutputs(t *testing.T) {
-	const batch = 5
+	const batch = 2
 	image := Arch{Channels: 3, Height: 32, Width: 32, Classes: 4}
 	for _, tt := range []struct {
 		arch          Arch

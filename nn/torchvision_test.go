@@ -78,10 +78,13 @@ def take(name, m, folder):
     with torch.no_grad(): np.save(folder + "logits.npy", m(torch.from_numpy(np.load(folder + "x.npy"))).numpy())
 
 torch.manual_seed(3)
+made = {} # drawing millions of weights that a strict state replaces takes a second
 print("ready", flush=True)
 for job in sys.stdin:
     for name in sys.argv[2:]:
-        {"give": give, "take": take}[job.strip()](name, network(name), sys.argv[1] + "/" + name + "/")
+        if name not in made:
+            made[name] = network(name)
+        {"give": give, "take": take}[job.strip()](name, made[name].float(), sys.argv[1] + "/" + name + "/")
     print("done", flush=True)
 `
 

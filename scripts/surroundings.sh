@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the tests where more than the code could matter: in random order, without a home, with a temporary folder that only its owner may
-# write to, and with other masks, locales, time zones and, for root, another user.
+# write to, and with other masks, locales, time zones and, for root, another user with a checkout of his own.
 #
 # usage: scripts/surroundings.sh [PACKAGE…]      ./... unless given
 set -euo pipefail
@@ -49,11 +49,14 @@ elif ! setpriv --reuid=nobody --regid=nogroup --clear-groups test -r go.mod; the
 else
   # Links, since a home is often closed to others.
   cp -al "$GOMODCACHE" "$SURROUNDINGS/modules" 2>/dev/null || cp -a "$GOMODCACHE" "$SURROUNDINGS/modules"
+  cp -a "$PWD" "$SURROUNDINGS/tree"
+  chown -R nobody "$SURROUNDINGS/tree"
   hows+=(stranger)
 fi
 failed=0
 for how in "${hows[@]}"; do
   echo "--- $how"
+  [ "$how" = strict ] || cd "$SURROUNDINGS/tree"
   go test -count=1 -shuffle=on -exec "$PWD/scripts/surroundings.sh --inside $how" "${packages[@]}" || failed=1
 done
 exit "$failed"

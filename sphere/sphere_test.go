@@ -11,6 +11,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
+
+	"collapse/internal/longtest"
 )
 
 func solved(t testing.TB, c Config, starts int) *Solution {
@@ -134,7 +136,7 @@ func TestSearchesFindTheKnownCodes(t *testing.T) {
 func TestTemperatureZero(t *testing.T) {
 	for _, tau := range []float64{0.3, 0.1, 0.03, 0.01, 0.003} {
 		c := Config{7, 3, tau}
-		s := solved(t, c, 10)
+		s := solved(t, c, longtest.Of(4, 10))
 		if gap := s.Shape.Margin + s.LogF; !(math.Abs(gap) <= tau*math.Log(7)) {
 			t.Errorf("τ = %g: −τ·log f is %g, margin %g", tau, -s.LogF, s.Shape.Margin)
 		}

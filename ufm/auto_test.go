@@ -12,7 +12,7 @@ import (
 
 // In the settings of TB Figs 4 and 9 samples die and plain descent fails for half of the seeds or more.
 func TestAutoOnReLUFigures(t *testing.T) {
-	figures, seeds := tbFigures(), longtest.Of(10, 40)
+	figures, seeds := tbFigures(), longtest.Of(5, 40)
 	if raceDetector || testing.Short() {
 		seeds = 5
 	}

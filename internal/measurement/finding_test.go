@@ -25,7 +25,7 @@ func logUniform(r *rand.Rand, from, to float64) float64 {
 // drawSet draws class means of size far and samples of size spread around them, both zero or more, with n_k from least on,
 // then rescales a coordinate.
 func drawSet(r *rand.Rand, least int, far, spread func(typical float64) float64, heavy float64) featureSet {
-	s := featureSet{k: int(logUniform(r, 2, 60)), d: int(logUniform(r, 2, 200))}
+	s := featureSet{k: int(logUniform(r, 2, longtest.Of(30., 60))), d: int(logUniform(r, 2, longtest.Of(80., 200)))}
 	typical := math.Sqrt(2 * float64(s.d)) // distance of means of size 1
 	f, w := far(typical), spread(typical)
 	per, places := logUniform(r, float64(least), 40), r.Perm(s.k)

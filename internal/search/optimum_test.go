@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"collapse/internal/longtest"
 )
 
 // branin has three minima of 0.397887 (Dixon and Szegő 1978).
@@ -94,11 +96,11 @@ func TestBayesBeatsRandom(t *testing.T) {
 		if c.noise > 0 {
 			f = func(p Point, r *rand.Rand) float64 { return c.f(p) + c.noise*r.NormFloat64() }
 		}
-		const seeds = 12
+		seeds := longtest.Of(6, 12)
 		random, bayes := 0.0, 0.0
 		for seed := range uint64(seeds) {
-			random += float64(until(t, Random, c.space, f, c.f, c.goal, c.trials, seed)) / seeds
-			bayes += float64(until(t, Bayes, c.space, f, c.f, c.goal, c.trials, seed)) / seeds
+			random += float64(until(t, Random, c.space, f, c.f, c.goal, c.trials, seed)) / float64(seeds)
+			bayes += float64(until(t, Bayes, c.space, f, c.f, c.goal, c.trials, seed)) / float64(seeds)
 		}
 		t.Logf("%s: %.1f trials by bayes, %.1f at random", c.name, bayes, random)
 		if !(bayes <= c.ratio*random) {

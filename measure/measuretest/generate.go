@@ -20,6 +20,13 @@ func Random(index int) *Set {
 	return g.set(k, d, mostWork)
 }
 
+// Small is like Random with fewer classes, coordinates and samples: two dozen are evaluated in the time of one of the larger ones.
+func Small(index int) *Set {
+	g := &generator{Rand: rand.New(rand.NewPCG(uint64(index), 0x5a11))}
+	k, d := g.whole(2, mostClasses/3), g.whole(1, mostWidth/5)
+	return g.set(k, d, mostWork/50)
+}
+
 // Wide returns a set with about 200 classes of width 200, for which large products are used; otherwise it is like Random. Its
 // evaluation takes seconds.
 func Wide(index int) *Set {

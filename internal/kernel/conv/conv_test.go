@@ -193,7 +193,7 @@ func TestWinogradRandomShapes(t *testing.T) {
 
 // checkRandom compares random shapes and epilogues with the oracle. Shapes that would take the oracle too long get a smaller batch.
 func checkRandom[T kernel.Float](draw func(*rapid.T) (Shape, int), winograd bool) func(*rapid.T) {
-	mostProducts := longtest.Of[int64](100_000, 300_000)
+	mostProducts := longtest.Of[int64](40_000, 300_000)
 	if testing.Short() {
 		mostProducts = 30_000
 	}

@@ -38,7 +38,7 @@ func mostGeneric() int64 {
 	if testing.Short() {
 		return 1e7
 	}
-	return longtest.Of[int64](4e7, 1e8)
+	return longtest.Of[int64](1e7, 1e8)
 }
 
 func eachConvCase(t *testing.T, test func(t *testing.T, s Shape, batch int, winograd bool)) {
@@ -127,7 +127,7 @@ func TestConvSameBitsForAnyTeam(t *testing.T) {
 			tm := parallel.NewTeam(1)
 			first.run(tm, winograd)
 			tm.Close()
-			for threads := 2; threads <= 3; threads++ {
+			for threads := longtest.Of(3, 2); threads <= 3; threads++ {
 				c := unused
 				c.y, c.dx, c.dw = slices.Clone(c.y), slices.Clone(c.dx), slices.Clone(c.dw)
 				tm := parallel.NewTeam(threads)
