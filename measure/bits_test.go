@@ -136,6 +136,7 @@ func printedBits(t *testing.T, size, name, hidden string) (ran string, bits []st
 // One kernel name has one set of bits: processors that lack features its name does not promise, such as VNNI of avx512,
 // print the same numbers.
 func TestBitsDependOnTheKernelsNameAlone(t *testing.T) {
+	longtest.Only(t)
 	const noAVX512 = "cpu.avx512f=off,cpu.avx512bw=off,cpu.avx512vl=off,cpu.avx512dq=off,cpu.avx512vnni=off"
 	for _, c := range []struct {
 		name, hidden string

@@ -49,6 +49,7 @@ func everySplit(n, d, k int) Input[float64] {
 // TestAMeasurementStopsWithItsContext ends the context at every stage of measurements of every form: each ends with its error and
 // without a report. A context that does not end changes no bit.
 func TestAMeasurementStopsWithItsContext(t *testing.T) {
+	longtest.Only(t)
 	everything := Options{Measures: []string{"all"}, KeepMeans: true, KeepMargins: true, KeepSpectrum: true, Uncertainty: true, Null: 3}
 	most := everything
 	most.Without = []string{KeyGNC2WMargin} // minutes under the race detector
@@ -176,6 +177,7 @@ func TestTiesOfScoresAreCountedInOnePass(t *testing.T) {
 // TestManyClassesTakeLittleMemory measures 4,200 classes, or in the share half as many, in two dimensions, a file of a few hundred kilobytes: no table of all pairs is
 // held, nor products of a block of rows with all classes more often than threads work on them.
 func TestManyClassesTakeLittleMemory(t *testing.T) {
+	longtest.Only(t)
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}

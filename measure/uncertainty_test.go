@@ -144,6 +144,7 @@ func TestUncertaintyHolds(t *testing.T) {
 
 // The large products of many classes, in the share of wide ones, hold their uncertainty too. So few sets say nothing of shares.
 func TestUncertaintyHoldsWide(t *testing.T) {
+	longtest.Only(t)
 	if testing.Short() {
 		t.Skip("each set takes seconds")
 	}

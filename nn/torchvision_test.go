@@ -15,6 +15,7 @@ import (
 
 	"collapse/arrayfile"
 	"collapse/internal/kernel"
+	"collapse/internal/longtest"
 )
 
 // torchvisionScript makes the networks named by its arguments in PyTorch, with statistics that are not their initial ones,
@@ -144,6 +145,7 @@ func (p *torchvision) run(t *testing.T, job string) {
 // TestTorchvisionExchange: a state of torchvision's network gives the same logits here, the same gradients and statistics
 // after a step; ours loads there strictly and gives the same logits.
 func TestTorchvisionExchange(t *testing.T) {
+	longtest.Only(t)
 	dir := t.TempDir()
 	names := []string{"resnet18", "resnet18-cifar-d=7", "vgg13", "vgg13-bn"}
 	archs := []Arch{resnet(StemDefault, 0), resnet(StemCIFAR, 7), vgg(KindVGG13), vgg(KindVGG13BN)}

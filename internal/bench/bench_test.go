@@ -116,6 +116,7 @@ func BenchmarkGemm(b *testing.B) {
 }
 
 func TestMeasureReport(t *testing.T) {
+	longtest.Only(t)
 	many := longtest.Of(1000, 3000)
 	for _, c := range []struct {
 		n, d, k int

@@ -52,6 +52,7 @@ var worksUntilSignal = map[string]atWork{
 
 // TestSignalsEndCommands sends both signals to commands at work; the share one to each. None leaves a temporary file.
 func TestSignalsEndCommands(t *testing.T) {
+	longtest.Only(t)
 	for sig, end := range map[syscall.Signal]struct {
 		code int
 		word string
@@ -114,6 +115,7 @@ func signalled(t *testing.T, cmd *exec.Cmd, sig syscall.Signal, ready func() boo
 
 // TestOnlyComputingIsLeftBehind has two commands that do not end with their context: one keeps something and is waited for.
 func TestOnlyComputingIsLeftBehind(t *testing.T) {
+	longtest.Only(t)
 	for _, leaveable := range []bool{true, false} {
 		ctx, end := context.WithCancelCause(t.Context())
 		a := &app{ctx: ctx}

@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"collapse/internal/longtest"
 	"collapse/internal/recipe"
 	"collapse/internal/scale"
 	"collapse/internal/store"
@@ -226,6 +227,7 @@ func TestATableWithoutItsSearchSaysWhatToRun(t *testing.T) {
 
 // With workers elsewhere alone, the same worker computes the search and then the table.
 func TestAChainedRecipeOnWorkersElsewhere(t *testing.T) {
+	longtest.Only(t)
 	dir := t.TempDir()
 	c, a, r := chainedIn(t, dir)
 	free, err := net.Listen("tcp", "127.0.0.1:0")

@@ -116,6 +116,7 @@ func startControlled(t *testing.T) (c *controlled, labDir string, ended chan int
 
 // TestThePageControlsALiveStudy presses the buttons of a page with --control while another process's coordinator is at work.
 func TestThePageControlsALiveStudy(t *testing.T) {
+	longtest.Only(t)
 	c, labDir, ended := startControlled(t)
 	code := serveUntil(t, func(s serving) {
 		c.url = s.URL
@@ -161,6 +162,7 @@ func TestThePageControlsALiveStudy(t *testing.T) {
 
 // TestAPageWithoutControlChangesNothing posts what the buttons would post to a page that has none.
 func TestAPageWithoutControlChangesNothing(t *testing.T) {
+	longtest.Only(t)
 	c, labDir, ended := startControlled(t)
 	serveUntil(t, func(s serving) {
 		c.url = s.URL

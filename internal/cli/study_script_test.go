@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"collapse/internal/judge"
+	"collapse/internal/longtest"
 	"collapse/internal/store"
 )
 
@@ -116,6 +117,7 @@ func TestAStudyOfAShellScript(t *testing.T) {
 
 // Rungs go on from one another, and the best trial is near the best setting.
 func TestSearchesOverAScriptsOwnSettings(t *testing.T) {
+	longtest.Only(t)
 	for _, c := range [][2]string{{"bayes", "hyperband"}, {"random", "asha"}, {"random", "full"}} {
 		t.Run(c[0]+" "+c[1], func(t *testing.T) {
 			file, lab := scriptStudy(t, fmt.Sprintf(scriptSearch, c[0], c[1]))

@@ -1,5 +1,10 @@
-// Package longtest gives long tests two sizes: the share that every `go test` computes, and the whole, which COLLAPSE_LONG asks for
-// as scripts/night.sh does. A share is a seeded part of the whole, and judged by the same rule.
+// Package longtest gives tests the size that fits who runs them. COLLAPSE_LONG says who:
+//
+//   - not set, a person: each `go test` computes the seeded shares of long tests, and leaves out those of Only;
+//   - gate, as .ci/run sets it: the same, and those of Only;
+//   - anything else, as scripts/night.sh sets it: whole tests.
+//
+// A share is a seeded part of the whole, and judged by the same rule.
 package longtest
 
 import (
@@ -7,11 +12,13 @@ import (
 	"testing"
 )
 
-// Variable asks for whole tests if it is not empty.
+// Variable says how much is tested.
 const Variable = "COLLAPSE_LONG"
 
+const gate = "gate"
+
 // Whole reports whether whole tests are asked for.
-func Whole() bool { return os.Getenv(Variable) != "" }
+func Whole() bool { return os.Getenv(Variable) != "" && os.Getenv(Variable) != gate }
 
 // Of is the whole if it is asked for, and else the share.
 func Of[T any](share, whole T) T {
@@ -21,10 +28,10 @@ func Of[T any](share, whole T) T {
 	return share
 }
 
-// Only leaves a test to those who ask for whole tests. For tests whose smallest share is still too long for each `go test`.
+// Only leaves a test to the gate and the night, since even a share of it takes long: it waits, or drives another program.
 func Only(t testing.TB) {
 	t.Helper()
-	if !Whole() {
-		t.Skipf("only with %s=1, as .ci/run or scripts/night.sh sets it", Variable)
+	if os.Getenv(Variable) == "" {
+		t.Skipf("only with %s=%s, as .ci/run sets it", Variable, gate)
 	}
 }

@@ -47,6 +47,7 @@ func weigh(t *testing.T, what, index string, most int64) {
 // TestDemoIsLight gives a grid of the demo every measure there is, with noise in each curve: what can be drawn at all is drawn on the page.
 // The whole test takes the demo's largest grid, and makes the pictures, too.
 func TestDemoIsLight(t *testing.T) {
+	longtest.Only(t)
 	if testing.Short() {
 		t.Skip("makes a page of two thousand curves")
 	}
@@ -115,6 +116,7 @@ var longTheory = []string{"deep-lowrank", "tb-fig4", "tb-fig9", "tb-thm4.2", "ge
 // TestRecipesAreLight makes the page of every recipe: the theory's quick results, and made-up runs of those that train. The whole test makes
 // their pictures, too.
 func TestRecipesAreLight(t *testing.T) {
+	longtest.Only(t)
 	if testing.Short() {
 		t.Skip("makes some fifty pages")
 	}

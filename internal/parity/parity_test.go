@@ -71,6 +71,7 @@ func checker(t *testing.T) *Checker {
 // minutes: COLLAPSE_PARITY=heavy compares those, COLLAPSE_PARITY=all every combination; -run TorchComputes/vgg13 those of a network. Each
 // choice is in the share that every `go test` compares, though not with every other one.
 func TestTorchComputesWhatOurKernelsCompute(t *testing.T) {
+	longtest.Only(t)
 	k := checker(t)
 	which := os.Getenv("COLLAPSE_PARITY")
 	cases := Cases(which == "all")
@@ -114,6 +115,7 @@ func someOf(cases []Case) (some []Case) {
 }
 
 func TestTorchResumesInTheSameBits(t *testing.T) {
+	longtest.Only(t)
 	k := checker(t)
 	// Each starts a process. The share is Adam's, whose state is the largest.
 	for _, c := range longtest.Of(Resumed()[1:2], Resumed()) {
@@ -214,6 +216,7 @@ func TestRatesOfPyTorch(t *testing.T) {
 // TestALineSearchMayBeARoundingAway: rows of a run whose rate is 16 units in the last place lower are found, in all their digits; those of
 // another rate are not.
 func TestALineSearchMayBeARoundingAway(t *testing.T) {
+	longtest.Only(t)
 	team := parallel.NewTeam(2)
 	t.Cleanup(team.Close)
 	k := &Checker{Team: team, Dir: t.TempDir()}

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"collapse/internal/faulttest"
+	"collapse/internal/longtest"
 )
 
 // TestMain lets the test binary play a worker of another machine, or a coordinator that holds a lock.
@@ -183,6 +184,7 @@ func TestAJobThatKillsItsWorkersIsGivenUp(t *testing.T) {
 }
 
 func TestTheServerIsAwayForAWhile(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	dir := t.TempDir()
 	opt := quick(t)
@@ -234,6 +236,7 @@ func TestAWrongToken(t *testing.T) {
 }
 
 func TestAWorkerOfAnotherVersion(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	s, c := listening(t, quick(t), "")
 	must(t, c.Submit(soon(t), slow("a", 1)))
@@ -309,6 +312,7 @@ func cluster(t *testing.T) ([]*server.Server, string) {
 }
 
 func TestOneOfThreeServersDies(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("three servers take a while to agree")

@@ -55,6 +55,7 @@ func comparable(table string) string {
 
 // TestDocumented: docs/scale.md holds the plans of all recipes that train at the papers' own scale, and the rates.
 func TestDocumented(t *testing.T) {
+	longtest.Only(t)
 	p := Planner{Cores: 2}
 	var plans []Plan
 	for _, h := range recipe.List() {

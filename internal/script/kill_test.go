@@ -46,6 +46,7 @@ func labProcess(args []string) error {
 // TestKills kills the program, the script, or both, at all kinds of moments, until the run is done: its rows are complete, each
 // once, and no process of any attempt is left.
 func TestKills(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	kills := longtest.Of(12, 36) // every 12 kills have all combinations of whom and when
 	if testing.Short() {

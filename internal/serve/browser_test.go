@@ -17,6 +17,7 @@ import (
 
 	"collapse/internal/demo"
 	"collapse/internal/faulttest"
+	"collapse/internal/longtest"
 	"collapse/internal/store"
 	"collapse/internal/train"
 	"collapse/parallel"
@@ -44,6 +45,7 @@ func newBrowser(t testing.TB) context.Context {
 // needChromium is the browser of all tests, which starts when the first asks for it.
 func needChromium(t testing.TB) context.Context {
 	t.Helper()
+	longtest.Only(t)
 	if testing.Short() {
 		t.Skip("-short: no browser is driven")
 	}

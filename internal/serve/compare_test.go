@@ -8,7 +8,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"collapse/internal/longtest"
 	"collapse/internal/store"
 )
 
@@ -93,7 +92,6 @@ func choose(runs []store.Run) string {
 
 // TestTheCursorNamesWhatItReads moves over a curve of eight runs: each value has its run's name, largest first, inside the panel.
 func TestTheCursorNamesWhatItReads(t *testing.T) {
-	longtest.Only(t)
 	t.Parallel()
 	dir := demoLab(t)
 	lab, err := store.OpenReader(dir)

@@ -31,7 +31,6 @@ const wantedFocus = `[...document.querySelectorAll('a[href],button,input:not([ty
 
 // TestKeyboardAlone reaches everything on the main pages with the Tab key, and sees where it is.
 func TestKeyboardAlone(t *testing.T) {
-	longtest.Only(t)
 	t.Parallel()
 	dir := demoLab(t)
 	s := startTest(t, Options{Lab: dir})

@@ -18,7 +18,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"collapse/internal/demo"
-	"collapse/internal/longtest"
 	"collapse/internal/store"
 	"collapse/internal/train"
 	"collapse/parallel"
@@ -26,7 +25,6 @@ import (
 
 // TestPagesInABrowser opens every page on the smallest demo's lab and does what a reader would.
 func TestPagesInABrowser(t *testing.T) {
-	longtest.Only(t)
 	t.Parallel()
 	dir := demoLab(t)
 	s := startTest(t, Options{Lab: dir})
@@ -178,7 +176,6 @@ func TestTicksOfScripts(t *testing.T) {
 
 // TestCurvesGrowDuringARun watches a run's page, and the list of studies, while it is computed.
 func TestCurvesGrowDuringARun(t *testing.T) {
-	longtest.Only(t)
 	t.Parallel()
 	dir := t.TempDir()
 	lab, err := store.Open(dir, store.Options{})
@@ -233,7 +230,6 @@ func (s *started) Note(string)             {}
 
 // TestPagesWithoutScripts reads and uses pages with scripts off.
 func TestPagesWithoutScripts(t *testing.T) {
-	longtest.Only(t)
 	t.Parallel()
 	dir := demoLab(t)
 	s := startTest(t, Options{Lab: dir})

@@ -6,14 +6,11 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
-
-	"collapse/internal/longtest"
 )
 
 // TestPaperIsWhite prints a run's page from the dark theme, as the system's and as the reader's choice: words and canvases are dark on
 // white, and light again on the screen after.
 func TestPaperIsWhite(t *testing.T) {
-	longtest.Only(t)
 	t.Parallel()
 	dir := demoLab(t)
 	s := startTest(t, Options{Lab: dir})

@@ -93,7 +93,6 @@ func (h *hand) done(what string, expression string) {
 
 // TestTenTasks is what people come for, done by hand in a browser.
 func TestTenTasks(t *testing.T) {
-	longtest.Only(t)
 	t.Parallel()
 	seeds := longtest.Of(manySeeds, 60)
 	dir := ofMany(t, seeds)

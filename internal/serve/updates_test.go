@@ -87,7 +87,6 @@ func TestUpdatesAddUpToThePage(t *testing.T) {
 
 // TestAPageTriesAgain: if a page's requests fail for a while, it has the newest epochs later, though nothing more is written.
 func TestAPageTriesAgain(t *testing.T) {
-	longtest.Only(t)
 	t.Parallel()
 	dir, claim := labOf(t, 100)
 	tab := openRun(t, startTest(t, Options{Lab: dir}), claim.Hash)
@@ -117,7 +116,6 @@ func TestAPageCatchesUp(t *testing.T) {
 
 // TestPrinting writes epochs while some curves are out of sight, and prints: the paper has all of them.
 func TestPrinting(t *testing.T) {
-	longtest.Only(t)
 	t.Parallel()
 	dir, claim := labOf(t, 100)
 	s := startTest(t, Options{Lab: dir})

@@ -7,6 +7,7 @@ import (
 
 	"collapse/imbalance"
 	"collapse/internal/judge"
+	"collapse/internal/longtest"
 	"collapse/internal/theoryfig"
 	"collapse/sphere"
 )
@@ -124,6 +125,7 @@ var beyondControls = map[string][]control{
 
 // TestDeepNeuralCollapseIsJudged: the hope that it is optimal does not hold, the points that show it do.
 func TestDeepNeuralCollapseIsJudged(t *testing.T) {
+	longtest.Only(t)
 	found, err := briefly(t, "deep-lowrank")
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"collapse/internal/engine"
+	"collapse/internal/longtest"
 	"collapse/internal/store"
 	"collapse/python"
 )
@@ -41,6 +42,7 @@ func nearValues(t *testing.T, what string, want, got []store.Value, tolerance fl
 }
 
 func TestTorchGivesTheRowsOfOurKernels(t *testing.T) {
+	longtest.Only(t)
 	pool := torchPool(t)
 	for name, c := range map[string]Config{"tiny": elsewhere(), "rich": richElsewhere("float64")} {
 		c.Run.DType = "float64"

@@ -265,6 +265,7 @@ func TestTraceOfLBFGS(t *testing.T) {
 
 // TestPyTorchRepeatsTracedSteps gives traces under every loss to scripts/replay_trace.py, and a falsified one, which it must refuse.
 func TestPyTorchRepeatsTracedSteps(t *testing.T) {
+	longtest.Only(t)
 	python := torchPython(t)
 	dirs := tracesToRepeat(t)
 	wrong := filepath.Join(t.TempDir(), "wrong")

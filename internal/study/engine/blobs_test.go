@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"collapse/internal/demo"
+	"collapse/internal/longtest"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/study"
@@ -217,6 +218,7 @@ func TestAnEndThatWasCutShort(t *testing.T) {
 
 // TestAWorkerWithAnotherFolder leaves its checkpoints with the queue, since its folder is not the coordinator's.
 func TestAWorkerWithAnotherFolder(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	configs := []train.Config{longer()}
 	hash := itemsOf(t, configs)[0].Hash

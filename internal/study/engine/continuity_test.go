@@ -12,6 +12,7 @@ import (
 
 	"collapse/internal/demo"
 	"collapse/internal/faulttest"
+	"collapse/internal/longtest"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/study"
@@ -64,6 +65,7 @@ func waitForEpoch(t *testing.T, lab *store.Lab, hash string, epoch int64) {
 // TestNoGapAfterAWorkerElsewhere computes a run here up to epoch 50, then elsewhere from the start up to epoch 20, where worker and
 // coordinator are killed, then here again: the checkpoint of epoch 50 comes after epochs whose rows are gone.
 func TestNoGapAfterAWorkerElsewhere(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	configs := []train.Config{stepByStep()}
 	hash := itemsOf(t, configs)[0].Hash
@@ -305,6 +307,7 @@ func TestRowsOnTheirWayAreStoredBeforeATakeover(t *testing.T) {
 // TestARunThatChangesMachinesKeepsItsFiles kills a worker and has another continue: frames, saved features and kept checkpoints of
 // the epochs before are in the lab, too.
 func TestARunThatChangesMachinesKeepsItsFiles(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	configs := []train.Config{stepByStep()}
 	configs[0].Run.Epochs, configs[0].Run.Keep, configs[0].Run.SaveFeatures = 60, "every=8", "every=7"

@@ -8,6 +8,7 @@ import (
 
 	"collapse/internal/demo"
 	"collapse/internal/faulttest"
+	"collapse/internal/longtest"
 	"collapse/internal/store"
 	"collapse/internal/study"
 	"collapse/internal/train"
@@ -76,6 +77,7 @@ func TestALabWhoseDiskFillsUp(t *testing.T) {
 // TestAQueueWhoseDiskFillsUp fills only the disk of the queue. The worker has its own, finishes its run meanwhile, and hands it over
 // once there is space again.
 func TestAQueueWhoseDiskFillsUp(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("-short: it takes half a minute")

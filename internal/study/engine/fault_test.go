@@ -16,6 +16,7 @@ import (
 
 	"collapse/internal/demo"
 	"collapse/internal/faulttest"
+	"collapse/internal/longtest"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/study"
@@ -300,6 +301,7 @@ func TestInterruptedAndResumed(t *testing.T) {
 
 // TestALostLabIsRebuilt gives a new lab the queue of another one.
 func TestALostLabIsRebuilt(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	configs := smallGrid()
 	lab := saved(t, configs)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"collapse/internal/longtest"
 	"collapse/internal/queue"
 	"collapse/internal/study"
 	"collapse/internal/study/wire"
@@ -52,6 +53,7 @@ func TestHealthIsReadAsItWasWritten(t *testing.T) {
 // TestHealthIsWatched has the only worker wait: the file says so, and it is logged once, until somebody works. The next coordinator
 // continues the count of what was set aside.
 func TestHealthIsWatched(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	configs := []train.Config{tiny()}
 	lab := saved(t, configs)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"collapse/internal/longtest"
 	"collapse/internal/queue"
 	"collapse/internal/study/worker"
 	"collapse/internal/train"
@@ -16,6 +17,7 @@ import (
 // TestAClaimWithoutAJobIsGivenUp: the queue says that somebody computes a run, but there is no job for it and nobody will report.
 // Without intervention the study would wait forever.
 func TestAClaimWithoutAJobIsGivenUp(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	configs := []train.Config{tiny()}
 	lab := saved(t, configs)

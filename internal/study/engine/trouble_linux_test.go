@@ -120,6 +120,7 @@ func TestAWorkerWhoseDiskIsFullLeavesTheRunsToOthers(t *testing.T) {
 
 // TestAWorkerGoesOnWhenItsDiskHasSpaceAgain needs no other worker.
 func TestAWorkerGoesOnWhenItsDiskHasSpaceAgain(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	scratch := t.TempDir()
 	faulttest.SmallDisk(t, scratch)
@@ -152,6 +153,7 @@ func TestAWorkerGoesOnWhenItsDiskHasSpaceAgain(t *testing.T) {
 
 // TestAWorkerWhoseScratchCannotBeWrittenLeavesTheRunsToOthers makes the disk read-only in the middle of a run.
 func TestAWorkerWhoseScratchCannotBeWrittenLeavesTheRunsToOthers(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	scratch := t.TempDir()
 	faulttest.SmallDisk(t, scratch)
@@ -239,6 +241,7 @@ func hinder(t *testing.T, runs string) {
 // TestASuspendedWorkerComesBack stops a worker's process until another one has its run, and resumes it: nothing that it still does
 // counts. When it has done another run, which nobody else can take, it has found out.
 func TestASuspendedWorkerComesBack(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	configs := []train.Config{longer(), tiny()}
 	items := itemsOf(t, configs)

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"collapse/internal/longtest"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/study"
@@ -50,6 +51,7 @@ echo "{\"generation\": $COLLAPSE_GENERATION, \"done\": true}" >> "$COLLAPSE_EVEN
 // Workers elsewhere compute a search of a script if they may start it, including the rungs that continue; a worker that may not
 // leaves the runs to others.
 func TestAScriptsSearchElsewhere(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	folder := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(folder, "train.sh"), []byte(scriptText), 0o666))
