@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a release again, in another folder, from nothing but the files of the checkout and an empty build cache, and compares every byte.
 #
-# usage: scripts/check_reproducible.sh DIST WORK_DIR PLATFORMS      DIST: from go run ./internal/release -platforms PLATFORMS
+# usage: scripts/check_reproducible.sh DIST WORK_DIR PLATFORMS      DIST: from go run ./internal/release, with PLATFORMS at least
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 dist=$(realpath "$1")
@@ -19,4 +19,4 @@ while read -r _ name; do
   [ "${name#image/}" = "$name" ] || continue
   cmp "$dist/$name" "$work/again/$name"
   echo "the same bytes: $name"
-done <"$dist/SHA256SUMS"
+done <"$work/again/SHA256SUMS"

@@ -31,7 +31,7 @@ declare -A what=(
 order=(release image reproducible qemu generic race surroundings examples simulations parity replays kills fuzz libraries conformance comparisons)
 
 python=/usr/bin/python3
-export GOFLAGS=-trimpath CGO_ENABLED=0
+export GOFLAGS=-trimpath CGO_ENABLED=0 COLLAPSE_LONG=gate # as .ci/run; simulations are whole
 if [ -z "${COLLAPSE_DATA:-}" ] && [ -d ../shared/data ]; then
   COLLAPSE_DATA=$(cd ../shared/data && pwd)
   export COLLAPSE_DATA
@@ -80,7 +80,7 @@ part_generic() {
 part_race() {
   CGO_ENABLED=1 go test -race -short -timeout 20m -skip 'Torch|UncertaintyHolds|KernelsNameAlone' ./measure ./nn ./internal/serve ./internal/page ./internal/judge ./internal/script ./internal/upkeep
 }
-part_surroundings() { scripts/surroundings.sh; }
+part_surroundings() { env -u COLLAPSE_LONG scripts/surroundings.sh; }
 part_examples() {
   (
     cd examples
