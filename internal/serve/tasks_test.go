@@ -39,13 +39,6 @@ func (h *hand) arrive(expression string) {
 	until(h.t, h.tab, 20*time.Second, "document.readyState === 'complete' && document.getElementById('status').textContent === 'live' && "+expression)
 }
 
-// alone ends the updates of a page. One that is on its way when a run is chosen would take the choice out of the list's links again.
-func (h *hand) alone() {
-	h.t.Helper()
-	look[bool](h.t, h.tab, "(refresh = async () => {}, clearTimeout(timer), true)")
-	until(h.t, h.tab, 20*time.Second, "!busy")
-}
-
 // click clicks in the middle of the first element that is chosen by a selector and holds some text.
 func (h *hand) click(selector, text string) {
 	h.t.Helper()
@@ -144,14 +137,12 @@ func TestTenTasks(t *testing.T) {
 	h.done("and the whole range again", "!location.search.includes('zoom=')")
 
 	h.open(study)
-	h.alone()
 	h.click("table.runs tbody input", "")
 	until(t, h.tab, 10*time.Second, "location.search.includes('run=')")
 	h.click("table.runs thead a", "test acc.")
 	h.arrive("location.search.includes('sort=test') && location.search.includes('run=')")
 	h.click("#list p.act a", "next")
 	h.arrive("location.search.includes('page=2')")
-	h.alone()
 	look[bool](t, h.tab, "document.querySelector('table.runs tbody input:not(:checked)').click(), true")
 	h.click("button", "Compare the chosen runs")
 	h.done("Two runs of different pages are compared", `location.pathname === '/compare' && document.querySelectorAll('[data-differences] thead th').length === 3`)

@@ -7,20 +7,20 @@ const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 /* Chosen runs: kept in the address, so that they last while the list is filtered, sorted, turned over and shared */
 
 const list = $('#list');
-if (list) {
+if (list) list.addEventListener('change', (e) => { if (e.target.type === 'checkbox') keepChosen(); });
+
+// keepChosen writes the chosen runs into the address, and into the links and forms of the list, which an update may just have replaced.
+function keepChosen() {
   const hidden = (hash) => Object.assign(document.createElement('input'), { type: 'hidden', name: 'run', value: hash });
-  list.addEventListener('change', (e) => {
-    if (e.target.type !== 'checkbox') return;
-    const boxes = $$('input[type=checkbox]', list), address = new URL(location.href);
-    const away = address.searchParams.getAll('run').filter((hash) => !boxes.some((b) => b.value.startsWith(hash)));
-    const chosen = away.concat(boxes.filter((b) => b.checked).map((b) => b.value));
-    const put = (url) => { url.searchParams.delete('run'); for (const hash of chosen) url.searchParams.append('run', hash); return url; };
-    history.replaceState(history.state, '', put(address));
-    for (const a of $$('a[data-list]', list)) a.href = put(new URL(a.href));
-    for (const i of $$('[data-keeps] input[name=run]', list)) i.remove();
-    $('[data-keeps]', list).append(...chosen.map(hidden));
-    $('[data-elsewhere]', list).replaceChildren(...away.map(hidden));
-  });
+  const boxes = $$('input[type=checkbox]', list), address = new URL(location.href);
+  const away = address.searchParams.getAll('run').filter((hash) => !boxes.some((b) => b.value.startsWith(hash)));
+  const chosen = away.concat(boxes.filter((b) => b.checked).map((b) => b.value));
+  const put = (url) => { url.searchParams.delete('run'); for (const hash of chosen) url.searchParams.append('run', hash); return url; };
+  history.replaceState(history.state, '', put(address));
+  for (const a of $$('a[data-list]', list)) a.href = put(new URL(a.href));
+  for (const i of $$('[data-keeps] input[name=run]', list)) i.remove();
+  $('[data-keeps]', list)?.append(...chosen.map(hidden));
+  $('[data-elsewhere]', list)?.replaceChildren(...away.map(hidden));
 }
 
 /* Themes */
@@ -210,6 +210,7 @@ function take(next) {
     $$('details', part).forEach((d, i) => { d.open = open[i] || false; });
     if (focused) { const f = $$('a, input', part).find((e) => e.getAttribute('href') === focused || e.value === focused); if (f) f.focus(); }
   }
+  if (list && new URL(location.href).searchParams.has('run')) keepChosen();
   for (const box of $$('[data-figures]:not([data-swap])')) {
     const fresh = next.getElementById(box.id);
     if (!fresh) continue;
