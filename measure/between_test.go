@@ -47,8 +47,8 @@ func TestRankOfManyClasses(t *testing.T) {
 	in := gaussian[float64](4*k, d, k, .05, 3)
 	rows := in.Train.Features.(*Rows[float64])
 	r := mustMeasure(t, in, Options{})
-	if r.Measures[KeyRankBetween] != k-1 || r.Measures[KeyRankCut] != 0 {
-		t.Fatalf("rank %g, cut %g", r.Measures[KeyRankBetween], r.Measures[KeyRankCut])
+	if r.Measures.of[KeyRankBetween] != k-1 || r.Measures.of[KeyRankCut] != 0 {
+		t.Fatalf("rank %g, cut %g", r.Measures.of[KeyRankBetween], r.Measures.of[KeyRankCut])
 	}
 	for i, c := range in.Train.Labels { // the last class becomes the mean of two others
 		if c == k-1 {
@@ -72,11 +72,11 @@ func TestRankOfManyClasses(t *testing.T) {
 		}
 	}
 	r = mustMeasure(t, in, Options{KeepSpectrum: true})
-	if r.Measures[KeyRankBetween] != k-2 || r.Measures[KeyRankCut] != 1 || len(r.Eigenvalues) != k-1 {
-		t.Fatalf("rank %g, cut %g, %d eigenvalues", r.Measures[KeyRankBetween], r.Measures[KeyRankCut], len(r.Eigenvalues))
+	if r.Measures.of[KeyRankBetween] != k-2 || r.Measures.of[KeyRankCut] != 1 || len(r.Eigenvalues) != k-1 {
+		t.Fatalf("rank %g, cut %g, %d eigenvalues", r.Measures.of[KeyRankBetween], r.Measures.of[KeyRankCut], len(r.Eigenvalues))
 	}
-	if !(r.Measures[KeyNC1Pinv] < 1) {
-		t.Errorf("NC1 %g: the cut direction counts", r.Measures[KeyNC1Pinv])
+	if !(r.Measures.of[KeyNC1Pinv] < 1) {
+		t.Errorf("NC1 %g: the cut direction counts", r.Measures.of[KeyNC1Pinv])
 	}
 }
 

@@ -64,15 +64,15 @@ func TestGeometryOfTheClassSizes(t *testing.T) {
 	in.Train = Memory(h, k, y)
 	r := mustMeasure(t, in, Options{Measures: []string{"all"}})
 	for _, key := range []string{KeyNC2WSELI, KeyNC2MeansSELI} {
-		if got, ok := r.Measures[key]; !ok || !(got < 1e-12) {
+		if got, ok := r.Measures.of[key]; !ok || !(got < 1e-12) {
 			t.Errorf("%s: %g (%q), want 0", key, got, r.Missing[key])
 		}
 	}
-	if got := r.Measures[KeyParticipation]; !(got > 1 && got < float64(k-1)-.01) {
+	if got := r.Measures.of[KeyParticipation]; !(got > 1 && got < float64(k-1)-.01) {
 		t.Errorf("%s: %g of %d directions", KeyParticipation, got, k-1)
 	}
 	for _, key := range []string{KeyNC2WCentred, KeyNC2MeansCentred} {
-		if got := r.Measures[key]; !(got > .2) {
+		if got := r.Measures.of[key]; !(got > .2) {
 			t.Errorf("%s: %g; the simplex is another geometry", key, got)
 		}
 	}
@@ -103,7 +103,7 @@ func TestOneVsRestMargins(t *testing.T) {
 			}
 		}
 		r := mustMeasure(t, Input[float64]{W: c.w, Train: Memory(h, c.d, y)}, Options{Measures: []string{KeyGNC2WMargin}})
-		if got, ok := r.Measures[KeyGNC2WMargin]; !ok || !(math.Abs(got-c.want) < 1e-13) {
+		if got, ok := r.Measures.of[KeyGNC2WMargin]; !ok || !(math.Abs(got-c.want) < 1e-13) {
 			t.Errorf("%s: %.17g (%q), want %g", c.name, got, r.Missing[KeyGNC2WMargin], c.want)
 		}
 		if v := r.PerClass["one_vs_rest_margin"]; len(v) != k {
@@ -132,7 +132,7 @@ func TestMarginsOfManyClassesAreRefused(t *testing.T) {
 	in.Train = Memory(h, 1, y)
 	r := mustMeasure(t, in, Options{Measures: []string{KeyGNC2WMargin}})
 	if !strings.Contains(r.Missing[KeyGNC2WMargin], "more than 1024") {
-		t.Errorf("%d classes: %g, %q", k, r.Measures[KeyGNC2WMargin], r.Missing[KeyGNC2WMargin])
+		t.Errorf("%d classes: %g, %q", k, r.Measures.of[KeyGNC2WMargin], r.Missing[KeyGNC2WMargin])
 	}
 }
 

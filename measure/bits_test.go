@@ -71,9 +71,9 @@ func bitsSet(n, d, k int, spread float32) Input[float32] {
 
 // writeBits prints every number of a report.
 func writeBits(to *strings.Builder, name string, r *Report) {
-	fmt.Fprintf(to, "BITS %s: %d measures\n", name, len(r.Measures))
-	for _, key := range slices.Sorted(maps.Keys(r.Measures)) {
-		fmt.Fprintf(to, "BITS %s %s %016x %.17g\n", name, key, math.Float64bits(r.Measures[key]), r.Measures[key])
+	fmt.Fprintf(to, "BITS %s: %d measures\n", name, len(r.Measures.of))
+	for _, key := range slices.Sorted(maps.Keys(r.Measures.of)) {
+		fmt.Fprintf(to, "BITS %s %s %016x %.17g\n", name, key, math.Float64bits(r.Measures.of[key]), r.Measures.of[key])
 	}
 	lists := map[string]Vector{"margins": r.Margins}
 	maps.Copy(lists, r.PerClass)

@@ -71,20 +71,22 @@ func newBuilder(w *wanted, im Imbalance) *builder {
 	n := len(definitions)
 	w.left = nil
 	return &builder{wanted: w, im: im, report: &Report{
-		Measures: make(map[string]float64, n), Missing: make(map[string]string, n),
+		Measures: Values{make(map[string]float64, n)}, Missing: make(map[string]string, n),
 		PerClass: make(map[string]Vector, 16), Conventions: make(map[string]Convention, n),
 		Imbalance: im.String(),
 	}}
 }
 
+const outOfRange = "the value leaves the range of float64; scale the features towards 1"
+
 // put stores a value.
 func (b *builder) put(key string, value float64) {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		b.miss(key, "the value leaves the range of float64; scale the features towards 1")
+		b.miss(key, outOfRange)
 		return
 	}
 	if b.any(key) {
-		b.report.Measures[key] = value
+		b.report.Measures.of[key] = value
 	}
 }
 
@@ -114,7 +116,7 @@ func (b *builder) finish() *Report {
 		if !b.any(d.Key) {
 			continue
 		}
-		if _, done := b.report.Measures[d.Key]; done {
+		if _, done := b.report.Measures.of[d.Key]; done {
 			b.report.Conventions[d.Key] = Convention{Name: d.Name, Formula: d.Formula, Weighting: d.weighting(b.im), Source: d.Source}
 			continue
 		}

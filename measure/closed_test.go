@@ -75,7 +75,7 @@ func TestMinimisers(t *testing.T) {
 				case KeyNumericalRank, KeyNC2W, KeyNC2MeansETF, KeyNC2MeansOF, KeyConfWeightAngle:
 					tolerance = 3e-8 // the closed form is a root of a difference
 				}
-				if got, ok := r.Measures[key]; !ok || !(math.Abs(got-want) <= tolerance) {
+				if got, ok := r.Measures.of[key]; !ok || !(math.Abs(got-want) <= tolerance) {
 					t.Errorf("%s: got %.12g (missing %q), want %.12g", key, got, r.Missing[key], want)
 				}
 			}
@@ -103,7 +103,7 @@ func TestAgainstETF(t *testing.T) {
 				want[KeyNC2RankD], want[KeyNC3RankD] = etf.DistanceRank(gram(w, w), c.d), etf.DistanceRank(gram(w, centred), c.d)
 			}
 			for key, v := range want {
-				if got, ok := r.Measures[key]; !ok || !(math.Abs(got-v) <= 1e-11) {
+				if got, ok := r.Measures.of[key]; !ok || !(math.Abs(got-v) <= 1e-11) {
 					t.Errorf("%s: got %.14g (missing %q), want %.14g", key, got, r.Missing[key], v)
 				}
 			}

@@ -76,7 +76,7 @@ func TestCollapsedFloat32(t *testing.T) {
 		// The same float32 numbers in float64: two passes lose 1e-16/1e-7 of the residuals, so this is exact to 1e-8.
 		within, between := newNaive(widen(rows.H), d, in.Train.Labels, k, PerSample).covariances()
 		want := nc1(within, between, k, 1e-11)
-		got := mustMeasure(t, in, Options{}).Measures[KeyNC1Pinv]
+		got := mustMeasure(t, in, Options{}).Measures.of[KeyNC1Pinv]
 		if !(math.Abs(got-want) <= 1e-6*want) {
 			t.Errorf("seed %d: NC1 %g, want %g", seed, got, want)
 		}
@@ -122,12 +122,12 @@ func TestRankDeficientFloat32(t *testing.T) {
 	}
 	in := Input[float32]{Train: Memory(h, d, labels)}
 	r := mustMeasure(t, in, Options{KeepSpectrum: true})
-	if got := r.Measures[KeyRankBetween]; got != rank {
+	if got := r.Measures.of[KeyRankBetween]; got != rank {
 		t.Fatalf("rank of Σ_B: got %g, want %d; eigenvalues %g", got, rank, r.Eigenvalues)
 	}
 	within, between := newNaive(widen(h), d, labels, k, PerSample).covariances()
 	want := nc1(within, between, k, 1e-6)
-	if got := r.Measures[KeyNC1Pinv]; !(math.Abs(got-want) <= 1e-5*want) {
+	if got := r.Measures.of[KeyNC1Pinv]; !(math.Abs(got-want) <= 1e-5*want) {
 		t.Fatalf("NC1 over the kept directions: got %g, want %g", got, want)
 	}
 	if uncut := nc1(within, between, k, 0); !(math.Abs(uncut) > 100*want) {

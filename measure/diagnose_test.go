@@ -1,6 +1,7 @@
 package measure_test
 
 import (
+	"collapse/internal/reporttest"
 	"fmt"
 	"math"
 	"os"
@@ -32,9 +33,9 @@ func TestDiagnose(t *testing.T) {
 		}
 		s := c.set
 		traits[c.index] = fmt.Sprintf("K=%d d=%d N=%d min n=%d float32 %v class-weighted %v well %v rank %g %+v", s.Train.K, s.D, len(s.Train.Labels),
-			slices.Min(c.report.ClassCounts), s.Float32, s.PerClass, c.well, c.report.Measures[measure.KeyRankBetween], s.Traits)
+			slices.Min(c.report.ClassCounts), s.Float32, s.PerClass, c.well, reporttest.Of(c.report.Measures, measure.KeyRankBetween), s.Traits)
 		for key, exact := range c.exact {
-			value, measured := c.report.Measures[key]
+			value, measured := c.report.Measures.Get(key)
 			switch {
 			case exact.TooExpensive:
 			case measured && exact.Undefined != "":

@@ -130,7 +130,7 @@ func checkCertain(t *testing.T, name string, r *measure.Report, needs string) {
 	if _, err := json.Marshal(r); err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
-	for key, v := range r.Measures {
+	for key, v := range r.Measures.All() {
 		u, ok := r.Uncertainty[key]
 		given, known := r.InputRounding[key]
 		if v-v != 0 || !ok || !known || !(u >= 0) || !(given >= 0) || u-u != 0 || given-given != 0 {
@@ -143,7 +143,7 @@ func checkCertain(t *testing.T, name string, r *measure.Report, needs string) {
 		}
 	}
 	for _, key := range strings.Fields(needs) {
-		if _, ok := r.Measures[key]; !ok {
+		if _, ok := r.Measures.Get(key); !ok {
 			t.Errorf("%s: no %s: %s", name, key, r.Missing[key])
 		}
 	}

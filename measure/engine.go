@@ -63,6 +63,23 @@ func Measure[T kernel.Float](in Input[T], opt Options) (*Report, error) {
 // because memorization needs them during the pass over train residuals.
 func (e *Engine[T]) Measure(in Input[T]) (r *Report, err error) {
 	defer parallel.Stopping(&err)
+	if !e.opt.again {
+		exp, err := exponent(in.Train.Features)
+		if err != nil {
+			return nil, err
+		}
+		if again := in.rescaled(exp); exp != 0 && finite(again.W) {
+			if r, err = e.measure(again); err == nil {
+				r.rescale(exp)
+			}
+			return r, err
+		}
+	}
+	return e.measure(in)
+}
+
+// measure is Measure for features of ordinary size.
+func (e *Engine[T]) measure(in Input[T]) (r *Report, err error) {
 	e.second.clock.start()
 	defer func() { e.second.clock.stop(time.Now()) }()
 	b := newBuilder(&e.want, e.opt.Imbalance)
@@ -276,7 +293,7 @@ func (e *Engine[T]) keep(r *Report, test bool) {
 			r.TestClassMeans = e.aligned(e.test.keptMeans(), e.test.d)
 		}
 	}
-	if _, measured := r.Measures[KeyMarginMean]; e.opt.KeepMargins && measured {
+	if _, measured := r.Measures.of[KeyMarginMean]; e.opt.KeepMargins && measured {
 		r.Margins = make(Vector, 0, e.train.n)
 		for i, c := range e.train.class {
 			if c >= 0 {

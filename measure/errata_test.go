@@ -27,9 +27,9 @@ func TestPrintedNC1OfProductFails(t *testing.T) {
 	if cond := mat.Cond(w1, 2); !(cond < 20) {
 		t.Fatalf("W1 has condition %g", cond)
 	}
-	before := mustMeasure(t, in, Options{}).Measures[KeyNC1Pinv]
+	before := mustMeasure(t, in, Options{}).Measures.of[KeyNC1Pinv]
 	mapped := times(h, 20, 6, w1)
-	after := mustMeasure(t, Input[float64]{Classes: 4, Train: Memory(mapped, 6, in.Train.Labels)}, Options{}).Measures[KeyNC1Pinv]
+	after := mustMeasure(t, Input[float64]{Classes: 4, Train: Memory(mapped, 6, in.Train.Labels)}, Options{}).Measures.of[KeyNC1Pinv]
 	if !(math.Abs(after-before) > .2*before) {
 		t.Errorf("NC1 of H is %g, of W1·H %g", before, after)
 	}
@@ -37,7 +37,7 @@ func TestPrintedNC1OfProductFails(t *testing.T) {
 	if err := inverse.Inverse(w1); err != nil {
 		t.Fatal(err)
 	}
-	back := mustMeasure(t, Input[float64]{Classes: 4, Train: Memory(times(mapped, 20, 6, &inverse), 6, in.Train.Labels)}, Options{}).Measures[KeyNC1Pinv]
+	back := mustMeasure(t, Input[float64]{Classes: 4, Train: Memory(times(mapped, 20, 6, &inverse), 6, in.Train.Labels)}, Options{}).Measures.of[KeyNC1Pinv]
 	if !(math.Abs(back-before) <= 1e-10) {
 		t.Errorf("NC1 of W1⁻¹W1·H is %g, of H %g", back, before)
 	}
@@ -57,7 +57,7 @@ func TestRootOfNC1IsNotDilation(t *testing.T) {
 				labels = append(labels, int32(k))
 			}
 		}
-		got := math.Sqrt(mustMeasure(t, Input[float64]{Classes: 2, Train: Memory(h, 2, labels)}, Options{}).Measures[KeyNC1Pinv])
+		got := math.Sqrt(mustMeasure(t, Input[float64]{Classes: 2, Train: Memory(h, 2, labels)}, Options{}).Measures.of[KeyNC1Pinv])
 		if want := math.Sqrt2 * spread[0] / distance; !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("spread %v: √NC1 is %g, wanted %g", spread, got, want)
 		}

@@ -1,6 +1,7 @@
 package measure_test
 
 import (
+	"collapse/internal/reporttest"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,8 +23,8 @@ func ExampleMeasure() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("within-class over between-class scatter %.4f\n", report.Measures["nc1_trace_ratio"])
-	fmt.Printf("distance to a simplex ETF %.4f\n", report.Measures["nc2_means_etf_centred"])
+	fmt.Printf("within-class over between-class scatter %.4f\n", reporttest.Of(report.Measures, "nc1_trace_ratio"))
+	fmt.Printf("distance to a simplex ETF %.4f\n", reporttest.Of(report.Measures, "nc2_means_etf_centred"))
 	fmt.Println("self-duality is missing:", report.Missing["nc3_gram"])
 	// Output:
 	// within-class over between-class scatter 0.0051
@@ -59,7 +60,7 @@ func ExampleOpenShards() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("%d samples, %d classes: %.4f\n", report.N, report.K, report.Measures["nc1_trace_ratio"])
+	fmt.Printf("%d samples, %d classes: %.4f\n", report.N, report.K, reporttest.Of(report.Measures, "nc1_trace_ratio"))
 	// Output: 6 samples, 3 classes: 0.0051
 }
 

@@ -37,7 +37,7 @@ func TestRankDStaysAboveMinimum(t *testing.T) {
 				centred.SetRow(i, minus(r.ClassMeans[i*d:][:d], r.GlobalMean))
 			}
 			g.Mul(mat.NewDense(k, d, in.W), centred.T())
-			if got, want := r.Measures[KeyNC3RankD], etf.DistanceRank(&g, d); !(math.Abs(got-want) <= 1e-9) {
+			if got, want := r.Measures.of[KeyNC3RankD], etf.DistanceRank(&g, d); !(math.Abs(got-want) <= 1e-9) {
 				t.Fatalf("K=%d d=%d seed %d: %.12g, nearest projection at %.12g", k, d, seed, got, want)
 			}
 		}
@@ -76,7 +76,7 @@ func TestRankDByBruteForce(t *testing.T) {
 				best = min(best, math.Sqrt(sum))
 			}
 		}
-		if got := r.Measures[KeyNC3RankD]; !(got <= best+1e-12 && got >= best-1e-4) {
+		if got := r.Measures.of[KeyNC3RankD]; !(got <= best+1e-12 && got >= best-1e-4) {
 			t.Errorf("seed %d: %.6f, the best of the grid %.6f", seed, got, best)
 		}
 	}
@@ -109,7 +109,7 @@ func TestSingleSampleClass(t *testing.T) {
 			if key == KeyRankBetween {
 				w, known = 3, true
 			}
-			if got, ok := r.Measures[key]; !ok || !known || !(math.Abs(got-w) <= 1e-12*(1+w)) {
+			if got, ok := r.Measures.of[key]; !ok || !known || !(math.Abs(got-w) <= 1e-12*(1+w)) {
 				t.Errorf("per %s, %s: %g (missing %q), want %g (%t)", im, key, got, r.Missing[key], w, known)
 			}
 		}
@@ -119,7 +119,7 @@ func TestSingleSampleClass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := r.Measures[KeyNC1Pinv], mustMeasure(t, in, Options{}).Measures[KeyNC1Pinv]; !(math.Abs(got-want) <= 1e-12*want) || want == 0 {
+	if got, want := r.Measures.of[KeyNC1Pinv], mustMeasure(t, in, Options{}).Measures.of[KeyNC1Pinv]; !(math.Abs(got-want) <= 1e-12*want) || want == 0 {
 		t.Errorf("of moments: NC1 %g (%q), want %g", got, r.Missing[KeyNC1Pinv], want)
 	}
 }
@@ -131,11 +131,11 @@ func TestSingleSamplesEverywhere(t *testing.T) {
 	r := mustMeasure(t, in, Options{})
 	for _, key := range []string{KeyNC1Pinv, KeyTraceWithin, KeyCDNV, KeyNC1TraceRatio} {
 		if !strings.Contains(r.Missing[key], "single sample") {
-			t.Errorf("%s: %g, reason %q", key, r.Measures[key], r.Missing[key])
+			t.Errorf("%s: %g, reason %q", key, r.Measures.of[key], r.Missing[key])
 		}
 	}
-	if r.Measures[KeyRankBetween] != 3 || !(r.Measures[KeyTraceBetween] > 0) {
-		t.Errorf("rank %g (%q), between %g", r.Measures[KeyRankBetween], r.Missing[KeyRankBetween], r.Measures[KeyTraceBetween])
+	if r.Measures.of[KeyRankBetween] != 3 || !(r.Measures.of[KeyTraceBetween] > 0) {
+		t.Errorf("rank %g (%q), between %g", r.Measures.of[KeyRankBetween], r.Missing[KeyRankBetween], r.Measures.of[KeyTraceBetween])
 	}
 }
 
@@ -174,15 +174,15 @@ func TestMeansThatDifferByRounding(t *testing.T) {
 				r := mustMeasure(t, reversed(n, 7, offset, false, seed), Options{})
 				for key, reason := range map[string]string{KeyCDNV: "classes 0 and 1 have the same mean", KeyGNC2Log: "same direction", KeyGNC2Riesz: "same direction"} {
 					if !strings.Contains(r.Missing[key], reason) {
-						t.Errorf("n=%d offset %g: %s: %g, reason %q", n, offset, key, r.Measures[key], r.Missing[key])
+						t.Errorf("n=%d offset %g: %s: %g, reason %q", n, offset, key, r.Measures.of[key], r.Missing[key])
 					}
 				}
-				if _, ok := r.Measures[KeyNC1TraceRatio]; !ok {
+				if _, ok := r.Measures.of[KeyNC1TraceRatio]; !ok {
 					t.Errorf("n=%d: the trace ratio is missing: %q", n, r.Missing[KeyNC1TraceRatio])
 				}
 				r = mustMeasure(t, reversed(n, 7, offset, true, seed), Options{})
 				for _, key := range []string{KeyCDNV, KeyNC1Pinv, KeyNC1TraceRatio, KeyNC2NormCV, KeyNC2MeansCentred, KeyGNC2Log} {
-					if v, ok := r.Measures[key]; ok {
+					if v, ok := r.Measures.of[key]; ok {
 						t.Errorf("n=%d offset %g, two classes: %s is %g", n, offset, key, v)
 					}
 				}
@@ -210,8 +210,8 @@ func TestMeansThatNearlyCoincide(t *testing.T) {
 		labels[i] = 1
 	}
 	r := mustMeasure(t, Input[float64]{Train: Memory(h, d, labels)}, Options{})
-	variance := r.Measures[KeyTraceWithin]
-	if got, want := r.Measures[KeyCDNV], variance/(d*1e-18); !(math.Abs(got/want-1) <= 1e-5) {
+	variance := r.Measures.of[KeyTraceWithin]
+	if got, want := r.Measures.of[KeyCDNV], variance/(d*1e-18); !(math.Abs(got/want-1) <= 1e-5) {
 		t.Errorf("cdnv %g (%q), want %g", got, r.Missing[KeyCDNV], want)
 	}
 }
@@ -240,7 +240,7 @@ func TestRanksKeepSmallSingularValues(t *testing.T) {
 			entropy -= s / sum * math.Log(s/sum)
 		}
 		r := mustMeasure(t, Input[float64]{Train: Memory(x.RawMatrix().Data, c.d, make([]int32, c.n))}, Options{Measures: []string{KeyNumericalRank}})
-		if got, want := r.Measures[KeyNumericalRank], sum*sum/square; !(math.Abs(got-want) <= 1e-11*want) {
+		if got, want := r.Measures.of[KeyNumericalRank], sum*sum/square; !(math.Abs(got-want) <= 1e-11*want) {
 			t.Errorf("%+v: numerical rank %.15g, by SVD %.15g", c, got, want)
 		}
 		if got, want := r.PerClass["effective_rank"][0], math.Exp(entropy); !(math.Abs(got-want) <= 1e-10*want) {

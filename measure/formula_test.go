@@ -51,7 +51,7 @@ func TestFormulaFeatures(t *testing.T) {
 		r := mustMeasure(t, formulaFeatures(c.k, c.n, c.d), Options{})
 		for key, want := range c.want {
 			// The table has ten decimals: 5e-11 of rounding, and 1e-9 is asked.
-			if got, ok := r.Measures[key]; !ok || !(math.Abs(got-want) <= 1e-10) {
+			if got, ok := r.Measures.of[key]; !ok || !(math.Abs(got-want) <= 1e-10) {
 				t.Errorf("K=%d n=%d d=%d %s: got %.12g (missing: %q), want %.10f", c.k, c.n, c.d, key, got, r.Missing[key], want)
 			}
 		}
@@ -64,7 +64,7 @@ func mustMeasure[T float32 | float64](t testing.TB, in Input[T], opt Options) *R
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, v := range r.Measures {
+	for key, v := range r.Measures.of {
 		if v-v != 0 {
 			t.Fatalf("%s is %g", key, v)
 		}

@@ -301,7 +301,7 @@ func TestFurtherAgainstNaive(t *testing.T) {
 					t.Fatalf("%d measures compared", len(want))
 				}
 				for key, v := range want {
-					if got, ok := r.Measures[key]; !ok || !(math.Abs(got-v) <= 1e-9*(1e-2+math.Abs(v))) {
+					if got, ok := r.Measures.of[key]; !ok || !(math.Abs(got-v) <= 1e-9*(1e-2+math.Abs(v))) {
 						t.Errorf("%+v seed %d per %s, %s: %.15g (missing %q), want %.15g", c, seed, im, key, got, r.Missing[key], v)
 					}
 				}
@@ -336,11 +336,11 @@ func TestFurtherOfSimplex(t *testing.T) {
 		KeyNC2Coherence: 1. / (k - 1), KeyNC2WCentred: 0, KeyCDNVStd: 0, KeyCDNVMax: 0, KeyVCI: 0, KeyFeatureRank: k - 1, KeyFeatureStableRank: k - 1, KeyParticipation: k - 1,
 		KeyTestNCCAccuracy: 1, KeyTestNCCMismatch: 0, KeyMinClassCount: 80,
 	} {
-		if got, ok := r.Measures[key]; !ok || !(math.Abs(got-want) <= 1e-7) {
+		if got, ok := r.Measures.of[key]; !ok || !(math.Abs(got-want) <= 1e-7) {
 			t.Errorf("%s: %g (%q), want %g", key, got, r.Missing[key], want)
 		}
 	}
-	if v := r.Measures[KeyNC3Direct]; !(v > .1) {
+	if v := r.Measures.of[KeyNC3Direct]; !(v > .1) {
 		t.Errorf("the uncentred form sees the offset: %g", v)
 	}
 }
@@ -348,7 +348,7 @@ func TestFurtherOfSimplex(t *testing.T) {
 // VCI does not change under invertible maps, even of condition 1e6, and is small for collapsed and near 1 for noise.
 func TestVCIInvariant(t *testing.T) {
 	f := drawFurther(300, 8, 4, 5)
-	want := mustMeasure(t, f.in, Options{Measures: []string{"all"}}).Measures[KeyVCI]
+	want := mustMeasure(t, f.in, Options{Measures: []string{"all"}}).Measures.of[KeyVCI]
 	rng := rand.New(rand.NewPCG(8, 8))
 	by := mat.NewDense(8, 8, nil)
 	for i := range 8 {
@@ -358,7 +358,7 @@ func TestVCIInvariant(t *testing.T) {
 	}
 	f.in.Train = Memory(times(f.h, 300, 8, by), 8, f.in.Train.Labels)
 	f.in.Test, f.in.OOD = Split[float64]{}, nil
-	if got := mustMeasure(t, f.in, Options{Measures: []string{"all"}}).Measures[KeyVCI]; !(math.Abs(got-want) <= 1e-8) || !(want > .01 && want < .99) {
+	if got := mustMeasure(t, f.in, Options{Measures: []string{"all"}}).Measures.of[KeyVCI]; !(math.Abs(got-want) <= 1e-8) || !(want > .01 && want < .99) {
 		t.Errorf("VCI %g, before the map %g", got, want)
 	}
 	noise := gaussian[float64](4000, 6, 3, 1, 4)
@@ -367,7 +367,7 @@ func TestVCIInvariant(t *testing.T) {
 		x[i] = rng.NormFloat64()
 	}
 	noise.Train = Memory(x, 6, noise.Train.Labels)
-	if got := mustMeasure(t, noise, Options{Measures: []string{"all"}}).Measures[KeyVCI]; !(got > .99 && got <= 1) {
+	if got := mustMeasure(t, noise, Options{Measures: []string{"all"}}).Measures.of[KeyVCI]; !(got > .99 && got <= 1) {
 		t.Errorf("VCI of noise: %g", got)
 	}
 }
@@ -375,13 +375,13 @@ func TestVCIInvariant(t *testing.T) {
 // Coordinates that never move and are copies of others make Σ_T singular: the directions that are there count.
 func TestVCISingular(t *testing.T) {
 	f := drawFurther(200, 5, 3, 1)
-	want := mustMeasure(t, f.in, Options{Measures: []string{"all"}}).Measures[KeyVCI]
+	want := mustMeasure(t, f.in, Options{Measures: []string{"all"}}).Measures.of[KeyVCI]
 	var h []float64
 	for _, row := range rowsOf(f.h, 5) {
 		h = append(append(h, row...), 4, row[0]+row[1], 2*row[2])
 	}
 	r := mustMeasure(t, Input[float64]{Train: Memory(h, 8, f.in.Train.Labels)}, Options{Measures: []string{"all"}})
-	if got, ok := r.Measures[KeyVCI]; !ok || !(math.Abs(got-want) <= 1e-9) {
+	if got, ok := r.Measures.of[KeyVCI]; !ok || !(math.Abs(got-want) <= 1e-9) {
 		t.Errorf("VCI %g (%q), without the copies %g", got, r.Missing[KeyVCI], want)
 	}
 }
@@ -454,10 +454,10 @@ func TestTestCentresTies(t *testing.T) {
 		Test: Memory([]float64{offset, 0, offset + 0x1p-26, -5, offset - 0x1p-26, -5}, 2, []int32{0, 1, 0}),
 	}
 	r := mustMeasure(t, in, Options{})
-	if got := r.Measures[KeyTestNCCAccuracy]; got != 1 {
+	if got := r.Measures.of[KeyTestNCCAccuracy]; got != 1 {
 		t.Errorf("accuracy %g (%q), want 1", got, r.Missing[KeyTestNCCAccuracy])
 	}
-	if got, want := r.Measures[KeyTestNCCMismatch], 1./3; got != want { // rows 0 and 1 tie in W: class 0
+	if got, want := r.Measures.of[KeyTestNCCMismatch], 1./3; got != want { // rows 0 and 1 tie in W: class 0
 		t.Errorf("mismatch %g (%q), want %g", got, r.Missing[KeyTestNCCMismatch], want)
 	}
 }
@@ -492,15 +492,15 @@ func TestShortCloud(t *testing.T) {
 	in.OOD = &Rows[float64]{H: wide(f.ood), D: 90}
 	got := mustMeasure(t, in, Options{Measures: []string{"all"}})
 	for _, key := range []string{KeyFeatureRank, KeyFeatureStableRank, KeyOODNECO} {
-		if g, w := got.Measures[key], want.Measures[key]; !(math.Abs(g-w) <= 1e-10*w) || w == 0 {
+		if g, w := got.Measures.of[key], want.Measures.of[key]; !(math.Abs(g-w) <= 1e-10*w) || w == 0 {
 			t.Errorf("%s: %g (%q), in 20 coordinates %g", key, g, got.Missing[key], w)
 		}
 	}
 	if reason := got.Missing[KeyVCI]; !strings.Contains(reason, "d + K") {
-		t.Errorf("%s: %g, reason %q", KeyVCI, got.Measures[KeyVCI], reason)
+		t.Errorf("%s: %g, reason %q", KeyVCI, got.Measures.of[KeyVCI], reason)
 	}
 	if reason := got.Missing[KeyOODMahalanobis]; !strings.Contains(reason, "d + K") {
-		t.Errorf("%s: %g, reason %q", KeyOODMahalanobis, got.Measures[KeyOODMahalanobis], reason)
+		t.Errorf("%s: %g, reason %q", KeyOODMahalanobis, got.Measures.of[KeyOODMahalanobis], reason)
 	}
 }
 
@@ -520,7 +520,7 @@ func TestScoresKeepDigits(t *testing.T) {
 	}{{in, oodKeys[1:3]}, {far, oodKeys[:3]}} {
 		r := mustMeasure(t, c.in, Options{})
 		for _, key := range c.keys {
-			if got := r.Measures[key]; got != 1 {
+			if got := r.Measures.of[key]; got != 1 {
 				t.Errorf("weights of %g: %s: %g (%q), want 1", c.in.W[1], key, got, r.Missing[key])
 			}
 		}
@@ -554,10 +554,10 @@ func TestTestCentresOfWholeNumbers(t *testing.T) {
 			}
 		}
 		r := mustMeasure(t, Input[float64]{W: w, Train: Memory(means, d, []int32{0, 1, 2, 3, 4, 5, 6}), Test: Memory(h, d, y)}, Options{Measures: []string{KeyTestNCCAccuracy, KeyTestNCCMismatch}})
-		if got := r.Measures[KeyTestNCCAccuracy]; got != 1 {
+		if got := r.Measures.of[KeyTestNCCAccuracy]; got != 1 {
 			t.Errorf("seed %d: accuracy %g, want 1", seed, got)
 		}
-		if got := r.Measures[KeyTestNCCMismatch]; !(math.Abs(got-mismatch) <= 1e-12) {
+		if got := r.Measures.of[KeyTestNCCMismatch]; !(math.Abs(got-mismatch) <= 1e-12) {
 			t.Errorf("seed %d: mismatch %g, want %g", seed, got, mismatch)
 		}
 	}

@@ -77,7 +77,8 @@ func (g *geometry) weight(b *builder, s shape) {
 		b.missAll(oneClass, KeyNC2W, KeyNC2RankD)
 		return
 	}
-	m := g.gram.of(g.team, h.w, h.w, s.k, s.d)
+	w := h.ofSize1()
+	m := g.gram.of(g.team, w, w, s.k, s.d)
 	f := m.frobenius()
 	if !(f > 0) {
 		b.missAll("W is zero", KeyNC2W, KeyNC2RankD)
@@ -190,7 +191,7 @@ func (g *geometry) duality(b *builder, s shape) {
 		b.missAll("the class means coincide", KeyNC3Gram, KeyNC3RankD, KeyNC3Duality, KeyConfWeightAngle)
 		return
 	}
-	m := g.gram.of(g.team, h.w, s.centred, s.k, s.d)
+	m := g.gram.of(g.team, h.ofSize1(), s.centred, s.k, s.d)
 	if f := m.frobenius(); f > 0 {
 		b.put(KeyNC3Gram, m.toETF(f))
 		rankD(b, KeyNC3RankD, m, f)

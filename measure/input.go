@@ -152,6 +152,7 @@ type Options struct {
 	// numbers it could hold (leaveUnasked). 0: unknown, and the numbers themselves count.
 	Stored int64
 
+	again       bool    // a repeated measurement, of which only the measures count
 	samplePairs bool    // use a sample of the pairs of classes, as the report that is measured again did
 	allowed     float64 // operations for NC1's operator in a repeated measurement; 0: what the input justifies, or any number if named
 }

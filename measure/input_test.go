@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -34,13 +35,13 @@ func TestNonFinite(t *testing.T) {
 		only.Only[i] = i != 1234 && i != 2500
 	}
 	want := mustMeasure(t, only, Options{})
-	for key, v := range want.Measures {
-		if r.Measures[key] != v {
-			t.Errorf("%s: %g when dropped, %g when left out by the mask", key, r.Measures[key], v)
+	for key, v := range want.Measures.of {
+		if r.Measures.of[key] != v {
+			t.Errorf("%s: %g when dropped, %g when left out by the mask", key, r.Measures.of[key], v)
 		}
 	}
-	if len(want.Measures) < 25 {
-		t.Errorf("only %d measures", len(want.Measures))
+	if len(want.Measures.of) < 25 {
+		t.Errorf("only %d measures", len(want.Measures.of))
 	}
 	in.Train, in.Test = gaussian[float32](300, 40, 3, .1, 2).Train, in.Train
 	if _, err := Measure(in, Options{}); !errors.As(err, &bad) || bad.Where != "test" {
@@ -54,12 +55,19 @@ func TestNonFinite(t *testing.T) {
 
 func TestOverflow(t *testing.T) {
 	in := tiny()
-	in.Train = Memory([]float64{1.7e308, 0, 1.7e308, 0, 0, 2, 0, 6}, 2, []int32{0, 0, 1, 1})
+	first := make([]float64, 2*scaleRows) // rows that do not tell the size of the others
+	labels := make([]int32, scaleRows)
+	labels[0], first[0] = 1, 1
+	of := func(h ...float64) Split[float64] {
+		return Memory(append(slices.Clone(first), h...), 2, append(slices.Clone(labels), 0, 0, 1, 1))
+	}
+	in.True, in.Redrawn, in.Only = nil, nil, nil
+	in.Train = of(1.7e308, 0, 1.7e308, 0, 0, 2, 0, 6)
 	var big *RangeError
 	if _, err := Measure(in, Options{}); !errors.As(err, &big) || big.Class != 0 || big.Where != "train" {
 		t.Errorf("sums overflow: %v", err)
 	}
-	in.Train = Memory([]float64{1e200, 0, -1e200, 0, 0, 2, 0, 6}, 2, []int32{0, 0, 1, 1})
+	in.Train = of(1e200, 0, -1e200, 0, 0, 2, 0, 6)
 	if _, err := Measure(in, Options{}); !errors.As(err, &big) {
 		t.Errorf("squares overflow: %v", err)
 	}
@@ -152,8 +160,8 @@ func TestOnly(t *testing.T) {
 	if got.N != 675 {
 		t.Fatalf("%d samples, want 675", got.N)
 	}
-	for key, v := range want.Measures {
-		if g, ok := got.Measures[key]; !ok || !(math.Abs(g-v) <= 1e-10*(1+math.Abs(v))) {
+	for key, v := range want.Measures.of {
+		if g, ok := got.Measures.of[key]; !ok || !(math.Abs(g-v) <= 1e-10*(1+math.Abs(v))) {
 			t.Errorf("%s: %g with the mask, %g of the part", key, g, v)
 		}
 	}

@@ -68,8 +68,8 @@ func reportOf[T float32 | float64](t *testing.T, s *measuretest.Set) *measure.Re
 func sameBits(t *testing.T, what string, a, b *measure.Report) {
 	t.Helper()
 	for _, d := range measure.Definitions() {
-		x, okX := a.Measures[d.Key]
-		y, okY := b.Measures[d.Key]
+		x, okX := a.Measures.Get(d.Key)
+		y, okY := b.Measures.Get(d.Key)
 		if okX != okY || x != y {
 			t.Errorf("%s: %s: %.17g (%v) and %.17g (%v)", what, d.Key, x, okX, y, okY)
 		}
@@ -84,8 +84,8 @@ func sameBits(t *testing.T, what string, a, b *measure.Report) {
 func agree(t *testing.T, what string, a, b *measure.Report, scale float64, except map[string]bool, compared map[string]int) {
 	t.Helper()
 	for _, d := range measure.Definitions() {
-		x, okX := a.Measures[d.Key]
-		y, okY := b.Measures[d.Key]
+		x, okX := a.Measures.Get(d.Key)
+		y, okY := b.Measures.Get(d.Key)
 		if except[d.Key] || !okX && !okY {
 			continue
 		}

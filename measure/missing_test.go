@@ -35,12 +35,12 @@ func TestByHand(t *testing.T) {
 		KeyDilation: math.Sqrt(.5 / 5 / 2), KeyTestNC1Ratio: 1 / 5.,
 		KeyNC2NormCV: 0, KeyNC2CosDeviation: 0, KeyGNC2Distance: 0, KeyGNC2Log: 0,
 	} {
-		if got, ok := r.Measures[key]; !ok || !(math.Abs(got-want) <= 1e-14) {
+		if got, ok := r.Measures.of[key]; !ok || !(math.Abs(got-want) <= 1e-14) {
 			t.Errorf("%s: got %.17g (missing %q), want %.17g", key, got, r.Missing[key], want)
 		}
 	}
-	if len(r.Margins) != 4 || r.Margins[0] != r.Measures[KeyMarginMin] || r.Margins[3] != r.Measures[KeyMarginMax] {
-		t.Errorf("sorted margins %g, from %g to %g", r.Margins, r.Measures[KeyMarginMin], r.Measures[KeyMarginMax])
+	if len(r.Margins) != 4 || r.Margins[0] != r.Measures.of[KeyMarginMin] || r.Margins[3] != r.Measures.of[KeyMarginMax] {
+		t.Errorf("sorted margins %g, from %g to %g", r.Margins, r.Measures.of[KeyMarginMin], r.Measures.of[KeyMarginMax])
 	}
 	if q, ok := r.MarginQuantile(.5); !ok || q != (r.Margins[1]+r.Margins[2])/2 {
 		t.Errorf("median margin %g of %g", q, r.Margins)
@@ -53,10 +53,10 @@ func TestRedrawnButKept(t *testing.T) {
 	in.Test = Memory([]float64{3, 0, 5, 0, 0, 1, 0, 2}, 2, []int32{0, 0, 1, 1}) // h* of class 1: (0,1.5)
 	r := mustMeasure(t, in, Options{})
 	flipped := math.Hypot(4, 1.5)
-	if got := r.Measures[KeyMemFlipped]; !(math.Abs(got-flipped) <= 1e-14) {
+	if got := r.Measures.of[KeyMemFlipped]; !(math.Abs(got-flipped) <= 1e-14) {
 		t.Errorf("flipped: %g, want %g", got, flipped)
 	}
-	if got := r.Measures[KeyMemRedrawn]; !(math.Abs(got-flipped-.5) <= 1e-14) {
+	if got := r.Measures.of[KeyMemRedrawn]; !(math.Abs(got-flipped-.5) <= 1e-14) {
 		t.Errorf("redrawn: %g, want %g", got, flipped+.5)
 	}
 }
@@ -71,7 +71,7 @@ func TestImbalance(t *testing.T) {
 	} {
 		r := mustMeasure(t, in, Options{Imbalance: im})
 		for key, v := range want {
-			if got, ok := r.Measures[key]; !ok || !(math.Abs(got-v) <= 1e-14) {
+			if got, ok := r.Measures.of[key]; !ok || !(math.Abs(got-v) <= 1e-14) {
 				t.Errorf("%s, per %s: got %.17g, want %.17g", key, im, got, v)
 			}
 			if c := r.Conventions[key]; c.Weighting == "" || c.Formula == "" {
@@ -155,11 +155,11 @@ func TestMissing(t *testing.T) {
 			r := mustMeasure(t, in, Options{IgnoreLabels: []int32{-100}})
 			for _, key := range c.keys {
 				if reason := r.Missing[key]; !strings.Contains(reason, c.reason) {
-					t.Errorf("%s: value %g, reason %q, want one with %q", key, r.Measures[key], reason, c.reason)
+					t.Errorf("%s: value %g, reason %q, want one with %q", key, r.Measures.of[key], reason, c.reason)
 				}
 			}
-			if len(r.Measures)+len(r.Missing) != len(definitions) {
-				t.Errorf("%d values and %d reasons for %d measures", len(r.Measures), len(r.Missing), len(definitions))
+			if len(r.Measures.of)+len(r.Missing) != len(definitions) {
+				t.Errorf("%d values and %d reasons for %d measures", len(r.Measures.of), len(r.Missing), len(definitions))
 			}
 			if _, err := json.Marshal(r); err != nil {
 				t.Error(err)
@@ -172,16 +172,16 @@ func TestBudget(t *testing.T) {
 	in := gaussian[float64](200, 40, 4, .2, 1)
 	if r := mustMeasure(t, in, Options{Budget: 1}); !strings.Contains(r.Missing[KeyNumericalRank], "not requested: about") {
 		t.Errorf("over budget: %q", r.Missing[KeyNumericalRank])
-	} else if _, ok := r.Measures[KeyMarginMin]; !ok { // O(N·K·d): part of default whatever the size
+	} else if _, ok := r.Measures.of[KeyMarginMin]; !ok { // O(N·K·d): part of default whatever the size
 		t.Errorf("margins: %q", r.Missing[KeyMarginMin])
 	}
 	for _, list := range [][]string{{"all"}, {KeyNumericalRank}} {
 		r := mustMeasure(t, in, Options{Budget: 1, Measures: list})
-		if _, ok := r.Measures[KeyNumericalRank]; !ok {
+		if _, ok := r.Measures.of[KeyNumericalRank]; !ok {
 			t.Errorf("%q: %q", list, r.Missing[KeyNumericalRank])
 		}
-		if len(list) == 1 && list[0] == KeyNumericalRank && len(r.Measures) != 1 {
-			t.Errorf("one asked, got %v", r.Measures)
+		if len(list) == 1 && list[0] == KeyNumericalRank && len(r.Measures.of) != 1 {
+			t.Errorf("one asked, got %v", r.Measures.of)
 		}
 	}
 	var unknown *UnknownMeasureError

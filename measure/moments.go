@@ -13,12 +13,13 @@ import (
 
 // Moments are the result of one pass over a stream or a shard: count, mean and scatter of each class. Moments of parts
 // merge (Chan, Golub & LeVeque 1979) in any order and grouping to the same result up to rounding; nothing is the
-// difference of two large sums, so scatter stays accurate if the spread is tiny compared with the mean, and is never
-// negative.
+// difference of two large sums, and means are held in two numbers, so scatter stays accurate if the spread is tiny compared
+// with the mean, even as small as its rounding, and is never negative.
 type Moments struct {
 	K, D    int
 	Count   []int     // (K)
 	Mean    []float64 // (K×D) class means; zero for classes not seen
+	Rest    []float64 // (K×D) what rounding left of them: the means are Mean + Rest; nil: zero
 	Scatter []float64 // (K) Σ ‖h − μ_k‖²
 	Pooled  []float64 // (D×D) Σ (h − μ_k)(h − μ_k)ᵀ over all classes, symmetric; nil: not kept, and no nc1_pinv
 
@@ -47,7 +48,7 @@ func NewMoments(k, d int, pooled bool) *Moments {
 	if k < 1 || d < 1 {
 		panic("measure: NewMoments needs at least one class and one feature")
 	}
-	m := &Moments{K: k, D: d, Count: make([]int, k), Mean: make([]float64, k*d), Scatter: make([]float64, k), Spread: make([]float64, d), Float32: true}
+	m := &Moments{K: k, D: d, Count: make([]int, k), Mean: make([]float64, k*d), Rest: make([]float64, k*d), Scatter: make([]float64, k), Spread: make([]float64, d), Float32: true}
 	if pooled {
 		m.Pooled = make([]float64, d*d)
 	}
@@ -64,6 +65,9 @@ func (m *Moments) Grow(k int) {
 		m.Count = append(m.Count, make([]int, k-m.K)...)
 		m.Scatter = append(m.Scatter, make([]float64, k-m.K)...)
 		m.Mean = append(m.Mean, make([]float64, (k-m.K)*m.D)...)
+		if m.Rest != nil {
+			m.Rest = append(m.Rest, make([]float64, (k-m.K)*m.D)...)
+		}
 		m.K, m.block = k, nil
 	}
 }
@@ -120,13 +124,7 @@ func AddRows[T kernel.Float](m *Moments, team *parallel.Team, rows []T, labels [
 		return &RangeError{Where: "rows", Class: firstNonFinite(b.Mean) / m.D}
 	}
 	m.residual = grow(m.residual, len(rows))
-	clear(b.Scatter)
-	clear(b.Spread)
-	for i, c := range labels {
-		residual := m.residual[i*m.D:][:m.D]
-		b.Scatter[c] += kernelrows.SubRow(residual, rows[i*m.D:][:m.D], b.Mean[int(c)*m.D:][:m.D])
-		addSquares(b.Spread, 1, residual)
-	}
+	subtractMeans(b, m.residual, rows, labels)
 	if m.Pooled != nil {
 		clear(b.Pooled)
 		m.scatter.Sum = b.Pooled
@@ -134,6 +132,33 @@ func AddRows[T kernel.Float](m *Moments, team *parallel.Team, rows []T, labels [
 		wide.Mirror(b.Pooled, m.D)
 	}
 	return m.merge(team, b, nil)
+}
+
+// subtractMeans fills the residuals of rows from the means of their block b, and its scatter. Sums of float64 numbers are rounded, by as much
+// as tight classes spread; what that left of a mean is the mean of the residuals.
+func subtractMeans[T kernel.Float](b *Moments, residuals []float64, rows []T, labels []int32) {
+	d := b.D
+	clear(b.Scatter)
+	clear(b.Spread)
+	clear(b.Rest)
+	for i, c := range labels {
+		residual := residuals[i*d:][:d]
+		square := kernelrows.SubRow(residual, rows[i*d:][:d], b.Mean[int(c)*d:][:d])
+		if b.Float32 {
+			b.Scatter[c] += square
+			addSquares(b.Spread, 1, residual)
+		} else {
+			axpy(b.Rest[int(c)*d:][:d], 1/float64(b.Count[c]), residual)
+		}
+	}
+	if b.Float32 {
+		return
+	}
+	for i, c := range labels {
+		residual := residuals[i*d:][:d]
+		b.Scatter[c] += kernelrows.SubRow(residual, residual, b.Rest[int(c)*d:][:d])
+		addSquares(b.Spread, 1, residual)
+	}
 }
 
 // sum fills counts and means from rows that add adds to a sum.
@@ -191,8 +216,9 @@ func (m *Moments) adopt(values []int64) []int {
 			to, _ := slices.BinarySearch(union, v)
 			wider.Count[to], wider.Scatter[to] = m.Count[c], m.Scatter[c]
 			copy(wider.Mean[to*m.D:][:m.D], m.Mean[c*m.D:])
+			copy(wider.Rest[to*m.D:][:m.D], m.restOf(c))
 		}
-		m.K, m.Count, m.Scatter, m.Mean, m.Values, m.block = wider.K, wider.Count, wider.Scatter, wider.Mean, union, nil
+		m.K, m.Count, m.Scatter, m.Mean, m.Rest, m.Values, m.block = wider.K, wider.Count, wider.Scatter, wider.Mean, wider.Rest, union, nil
 	}
 	class := make([]int, len(values))
 	for i, v := range values {
@@ -213,6 +239,9 @@ func (m *Moments) merge(team *parallel.Team, o *Moments, class []int) error {
 	}
 	m.Dropped += o.Dropped
 	m.apart = m.apart[:0]
+	if m.Rest == nil {
+		m.Rest = make([]float64, m.K*m.D)
+	}
 	delta := make([]float64, m.D)
 	for from, n2 := range o.Count {
 		if n2 == 0 {
@@ -224,10 +253,22 @@ func (m *Moments) merge(team *parallel.Team, o *Moments, class []int) error {
 		}
 		n := float64(m.Count[c] + n2)
 		weight := float64(m.Count[c]) * float64(n2) / n
-		mean := m.Mean[c*m.D:][:m.D]
-		m.Scatter[c] += o.Scatter[from] + weight*kernelrows.SubRow(delta, o.Mean[from*m.D:][:m.D], mean)
+		mean, rest := m.Mean[c*m.D:][:m.D], m.Rest[c*m.D:][:m.D]
+		if m.Count[c] == 0 {
+			copy(mean, o.Mean[from*m.D:][:m.D])
+			clear(rest)
+			copy(rest, o.restOf(from))
+			m.Scatter[c], m.Count[c] = m.Scatter[c]+o.Scatter[from], n2
+			continue
+		}
+		kernelrows.SubRow(delta, o.Mean[from*m.D:][:m.D], mean) // of close numbers, which is exact
+		axpy(delta, -1, rest)
+		if o.Rest != nil {
+			axpy(delta, 1, o.restOf(from))
+		}
+		m.Scatter[c] += o.Scatter[from] + weight*dot(delta, delta)
 		addSquares(m.Spread, weight, delta)
-		axpy(mean, float64(n2)/n, delta)
+		addTwofold(mean, rest, float64(n2)/n, delta)
 		m.Count[c] += n2
 		if m.Pooled != nil && weight > 0 {
 			scale(delta, math.Sqrt(weight))
@@ -241,6 +282,25 @@ func (m *Moments) merge(team *parallel.Team, o *Moments, class []int) error {
 		gemm.Multiply(team, gemm.TN, kernel.Dense(rows, m.D, m.apart), kernel.Dense(rows, m.D, m.apart), kernel.Dense(m.D, m.D, m.Pooled), gemm.Epilogue[float64]{Accumulate: true})
 	}
 	return nil
+}
+
+// restOf returns Rest of class c; nil if it is zero.
+func (m *Moments) restOf(c int) []float64 {
+	if m.Rest == nil {
+		return nil
+	}
+	return m.Rest[c*m.D:][:m.D]
+}
+
+// addTwofold adds a·x to the numbers high + low and keeps high the nearest float64 (Knuth's sum of two).
+func addTwofold(high, low []float64, a float64, x []float64) {
+	for i, v := range x {
+		more := low[i] + a*v
+		sum := high[i] + more
+		back := sum - high[i]
+		low[i] = (high[i] - (sum - back)) + (more - back)
+		high[i] = sum
+	}
 }
 
 // addSquares adds weight·x_i² to each element of sums.

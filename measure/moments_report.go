@@ -21,6 +21,12 @@ const (
 // PerSample weighting has an nc1_pinv, because the pooled scatter weighs samples.
 func (m *Moments) Report(w, b []float64, opt Options) (found *Report, err error) {
 	defer parallel.Stopping(&err)
+	if exp := extremeExponent(m.Mean); exp != 0 {
+		if found, err = m.rescaled(exp).Report(times2(w, exp), b, opt); err == nil {
+			found.rescale(exp)
+		}
+		return found, err
+	}
 	e, err := NewEngine[float64](opt)
 	if err != nil {
 		return nil, err
@@ -55,7 +61,7 @@ func (e *Engine[T]) momentsUncertainties(r *Report, m *Moments, w, b []float64) 
 	x := &meanPerturber{opt: e.opt, m: m, variance: append([]float64(nil), m.spread()...), w: w, b: b}
 	scale(x.variance, 1/float64(max(r.N, 1)))
 	s := &e.train
-	if _, ok := r.Measures[KeyNC1Pinv]; ok {
+	if _, ok := r.Measures.of[KeyNC1Pinv]; ok {
 		x.rank, x.op = s.between.rank, s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
 		x.within = diagonalScatter(m.spread())
 		if m.Pooled != nil {
@@ -67,7 +73,7 @@ func (e *Engine[T]) momentsUncertainties(r *Report, m *Moments, w, b []float64) 
 		return err
 	}
 	r.ofSamples(m, x.variance)
-	if v, ok := r.Measures[KeyNC1Pinv]; ok {
+	if v, ok := r.Measures.of[KeyNC1Pinv]; ok {
 		r.Uncertainty[KeyNC1Pinv] += s.operatorRounding() * v
 	}
 	r.explain(&e.train.between, m.Float32)
@@ -90,7 +96,7 @@ func (e *Engine[T]) moments(m *Moments, w, b []float64) (*Report, error) {
 		out.miss(key, secondLook)
 	}
 	out.miss(KeyNumericalRank, ofOneClass)
-	return e.momentsReport(out, m), nil
+	return e.momentsReport(out, m, false), nil
 }
 
 // there returns m with only the present classes, and the classifier with their rows first. Its first m.K rows belong to the classes of m;
@@ -115,6 +121,7 @@ func (e *Engine[T]) there(m *Moments, w, b []float64) (*Moments, []float64, []fl
 	for _, c := range classes {
 		out.Count, out.Scatter = append(out.Count, m.Count[c]), append(out.Scatter, m.Scatter[c])
 		out.Mean = append(out.Mean, m.Mean[c*m.D:][:m.D]...)
+		out.Rest = append(out.Rest, m.restOf(c)...)
 	}
 	for c, x := range m.Scatter {
 		if _, stays := slices.BinarySearch(classes, c); !stays && x > 0 {
@@ -156,11 +163,13 @@ func (m *Moments) choose(p present) (classes []int, left []LeftOut) {
 	return classes, s.left
 }
 
-// momentsReport fills the report's facts about its samples.
-func (e *Engine[T]) momentsReport(out *builder, m *Moments) *Report {
+// momentsReport fills the report's facts about its samples; counted says whether a second pass counted those nearest to their means.
+func (e *Engine[T]) momentsReport(out *builder, m *Moments, counted bool) *Report {
 	r := out.report
 	s := &e.train
 	out.put(KeyMinClassCount, float64(slices.Min(s.count)))
+	e.facts(out, counted)
+	out.report.Facts.Summed = true
 	r.N, r.D, r.K, r.Classes, r.ClassCounts, r.Dropped = s.n, m.D, s.k, s.classes, append([]int(nil), s.count...), m.Dropped
 	r.LeftOut = leftOut(s.left)
 	e.keep(r, false)

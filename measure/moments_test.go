@@ -53,8 +53,8 @@ func TestMomentsMerge(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := 0
-		for key, v := range want.Measures {
-			g, ok := got.Measures[key]
+		for key, v := range want.Measures.of {
+			g, ok := got.Measures.of[key]
 			if !ok {
 				continue
 			}
@@ -66,7 +66,7 @@ func TestMomentsMerge(t *testing.T) {
 		if found < 20 {
 			t.Fatalf("only %d measures from moments; missing %v", found, got.Missing)
 		}
-		if a, b := got.Measures[KeyTraceWithin], want.Measures[KeyTraceWithin]; !(math.Abs(a-b) <= 1e-12*b*(1+offset)) {
+		if a, b := got.Measures.of[KeyTraceWithin], want.Measures.of[KeyTraceWithin]; !(math.Abs(a-b) <= 1e-12*b*(1+offset)) {
 			t.Fatalf("tr Σ_W: merged %.17g, two passes %.17g", a, b)
 		}
 	})
@@ -79,7 +79,7 @@ func TestMomentsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, part := range map[string]string{KeyNC1Pinv: "not kept", KeyAccuracy: "one pass", KeyMarginMean: "one pass", KeyNumericalRank: "one pass"} {
-		if _, ok := plain.Measures[key]; ok || !strings.Contains(plain.Missing[key], part) {
+		if _, ok := plain.Measures.of[key]; ok || !strings.Contains(plain.Missing[key], part) {
 			t.Errorf("%s: reason %q, want one with %q", key, plain.Missing[key], part)
 		}
 	}
@@ -87,13 +87,13 @@ func TestMomentsMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := byClass.Measures[KeyNC1Pinv]; ok || !strings.Contains(byClass.Missing[KeyNC1Pinv], "weighs samples") {
+	if _, ok := byClass.Measures.of[KeyNC1Pinv]; ok || !strings.Contains(byClass.Missing[KeyNC1Pinv], "weighs samples") {
 		t.Errorf("per class: reason %q", byClass.Missing[KeyNC1Pinv])
 	}
 	want := mustMeasure(t, in, Options{Imbalance: PerClass})
 	for _, key := range []string{KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV} {
-		if got := byClass.Measures[key]; !(math.Abs(got-want.Measures[key]) <= 1e-12*got) {
-			t.Errorf("per class %s: %g, want %g", key, got, want.Measures[key])
+		if got := byClass.Measures.of[key]; !(math.Abs(got-want.Measures.of[key]) <= 1e-12*got) {
+			t.Errorf("per class %s: %g, want %g", key, got, want.Measures.of[key])
 		}
 	}
 }
@@ -146,7 +146,7 @@ func TestUncertaintyWithoutPooledScatter(t *testing.T) {
 		return r
 	}
 	with, without := states(true), states(false)
-	size := without.Measures[KeyNC1Pinv]
+	size := without.Measures.of[KeyNC1Pinv]
 	if u := without.Uncertainty[KeyNC1Pinv]; !(u > 0 && u <= 1e-11*size) {
 		t.Errorf("nc1_pinv: %g ± %g, want less than 1e-11 of it", size, u)
 	}

@@ -78,6 +78,10 @@ func (e *Engine[T]) shuffles(r *Report) error {
 	e.releaseMeans()
 	p.means = nil
 	apart := relative(p.h, s.centre)
+	squares, err := e.squares()
+	if err != nil {
+		return err
+	}
 	random := rand.New(rand.NewPCG(nullSeed, uint64(s.n)))
 	values, m := collectNull{}, nulls(e.opt.Null, s.n, s.k, s.d)
 	last, sums := slices.Clone(s.class), []float64(nil)
@@ -87,7 +91,7 @@ func (e *Engine[T]) shuffles(r *Report) error {
 			return err
 		}
 		for i, class := range classes {
-			found, err := e.shuffled(r, class, sums[i*s.k*s.d:][:s.k*s.d], p, apart)
+			found, err := e.shuffled(r, class, sums[i*s.k*s.d:][:s.k*s.d], p, apart, squares)
 			if err != nil {
 				return err
 			}
@@ -123,9 +127,8 @@ func shuffle(random *rand.Rand, class []int32) {
 }
 
 // shuffled returns the measures of shuffled labels, from their class sums; apart are the probe's rows minus h_G. Scatter
-// within classes is what remains of the total; that of single classes, which cdnv needs, is divided in proportion to their
-// counts.
-func (e *Engine[T]) shuffled(r *Report, class []int32, sums []float64, p *probe, apart []float64) (map[string]float64, error) {
+// within classes is what remains of the squares of their samples about h_G.
+func (e *Engine[T]) shuffled(r *Report, class []int32, sums []float64, p *probe, apart, squares []float64) (map[string]float64, error) {
 	again := e.train
 	s := &again
 	s.class, s.means = class, sums
@@ -136,11 +139,11 @@ func (e *Engine[T]) shuffled(r *Report, class []int32, sums []float64, p *probe,
 	}
 	m := &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means, Float32: s.isFloat32, Spread: slices.Clone(p.variance)}
 	scale(m.Spread, float64(s.n))
-	m.Scatter = restOfTotal(&e.train, s)
+	m.Scatter = scatterAbout(s, squares, e.train.centre)
 	q := *p
 	q.class, q.means = classes, s.means
 	m.within = &probed{&q, q.weights(e.opt.Imbalance)}
-	opt := e.opt.plain(r.Measures)
+	opt := e.opt.plain(r.Measures.of)
 	opt.Measures = slices.DeleteFunc(opt.Measures, func(key string) bool { return !slices.Contains(nullKeys, key) })
 	fresh, err := NewEngine[float64](opt)
 	if err != nil {
@@ -150,30 +153,10 @@ func (e *Engine[T]) shuffled(r *Report, class []int32, sums []float64, p *probe,
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := r.Measures[KeyNCCAccuracy]; ok {
-		found.Measures[KeyNCCAccuracy] = q.nearest(e.opt.Team, e.opt.Imbalance, apart, e.train.centre)
+	if _, ok := r.Measures.of[KeyNCCAccuracy]; ok {
+		found.Measures.of[KeyNCCAccuracy] = q.nearest(e.opt.Team, e.opt.Imbalance, apart, e.train.centre)
 	}
-	return found.Measures, nil
-}
-
-// restOfTotal returns Σ ‖h − μ_k‖² of each class of shuffled labels, in proportion to their counts: the scatter around h_G minus
-// that of the means.
-func restOfTotal[T kernel.Float](labelled, shuffled *samples[T]) []float64 {
-	total := 0.0
-	for c, x := range labelled.sampleCounts.scatter {
-		mean := labelled.centred[c*labelled.d:][:labelled.d]
-		total += x + float64(labelled.count[c])*dot(mean, mean)
-	}
-	for c, n := range shuffled.count {
-		total -= float64(n) * distance2(shuffled.mean(c), labelled.centre)
-	}
-	out := make([]float64, shuffled.k)
-	for c, n := range shuffled.count {
-		if n > 1 {
-			out[c] = max(0, total) * float64(n-1) / float64(max(1, shuffled.n-shuffled.k))
-		}
-	}
-	return out
+	return found.Measures.of, nil
 }
 
 // nearest returns the weighted share of the probe's rows whose nearest class mean is that of their class; apart are the rows

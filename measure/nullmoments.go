@@ -11,14 +11,22 @@ import (
 	"collapse/parallel"
 )
 
+const samplesPerCoordinate = 10 // that a null of moments needs
+
 // momentsNull fills Report.Null from moments with the pooled scatter, when there are no samples to shuffle.
 //
 // Of labels shuffled over N samples with covariance T (divisor N) around their mean, class means have covariance T N/(N−1) (δ_kl/n_k −
 // 1/N) (samples are drawn without replacement), and are near normal. So they are drawn at random: c_k = g_k − Σ_l n_l g_l/N with g_k
 // normal of covariance T N/((N−1) n_k). The scatter within classes is N·T minus that of the means.
+//
+// Class means are near normal unless a few outliers decide where they are: under tails as heavy as Student's with two degrees of freedom
+// the value is below the lowest of nine in 4 to 31 % of the sets, depending on the measure, instead of 10 %.
+//
+// T holds every sample's own square, which shuffled labels do not spread as evenly as normal numbers do: with few samples for the width the
+// draws are too close to a simplex, and there is no null.
 func (e *Engine[T]) momentsNull(r *Report, m *Moments) error {
 	s := &e.train
-	if m.Pooled == nil || s.k < 2 || s.n < 2 || s.empty >= 0 {
+	if m.Pooled == nil || s.k < 2 || s.n < samplesPerCoordinate*s.d || s.empty >= 0 {
 		return nil
 	}
 	total := m.total(e.opt.Team)
@@ -29,7 +37,7 @@ func (e *Engine[T]) momentsNull(r *Report, m *Moments) error {
 	centre := m.centre()
 	random := rand.New(rand.NewPCG(nullSeed, uint64(s.n)))
 	values, draws := collectNull{}, nulls(e.opt.Null, m.D, m.K, m.D)
-	opt := e.opt.plain(r.Measures)
+	opt := e.opt.plain(r.Measures.of)
 	opt.Measures = slices.DeleteFunc(opt.Measures, func(key string) bool { return !slices.Contains(nullKeys, key) || key == KeyNCCAccuracy })
 	for range draws {
 		fresh, err := NewEngine[float64](opt)
@@ -40,7 +48,7 @@ func (e *Engine[T]) momentsNull(r *Report, m *Moments) error {
 		if err != nil {
 			return err
 		}
-		values.add(found.Measures)
+		values.add(found.Measures.of)
 	}
 	r.Null = values.ranges(draws)
 	return nil
@@ -92,6 +100,10 @@ func (m *Moments) drawn(team *parallel.Team, total, root, centre []float64, rand
 	for _, count := range m.Count {
 		n += count
 	}
+	all := 0.0
+	for i := range m.D {
+		all += total[i*m.D+i]
+	}
 	z, means := make([]float64, m.K*m.D), make([]float64, m.K*m.D)
 	for i := range z {
 		z[i] = random.NormFloat64()
@@ -101,7 +113,7 @@ func (m *Moments) drawn(team *parallel.Team, total, root, centre []float64, rand
 	for c, count := range m.Count { // root is that of N·T
 		scale(means[c*m.D:][:m.D], 1/math.Sqrt(float64(n-1)*float64(count)))
 	}
-	off, left := out.centre(), 0.0
+	off := out.centre()
 	for c, count := range m.Count {
 		row := means[c*m.D:][:m.D]
 		axpy(row, -1, off)
@@ -113,12 +125,10 @@ func (m *Moments) drawn(team *parallel.Team, total, root, centre []float64, rand
 	negative := slices.Clone(taken)
 	scale(negative, -1)
 	gemm.Multiply(team, gemm.TN, kernel.Dense(m.K, m.D, negative), kernel.Dense(m.K, m.D, taken), kernel.Dense(m.D, m.D, out.Pooled), gemm.Epilogue[float64]{Accumulate: true})
-	for i := range m.D {
-		left += max(0, out.Pooled[i*m.D+i])
-	}
 	for c, count := range m.Count {
 		if count > 1 {
-			out.Scatter[c] = left * float64(count-1) / float64(max(1, n-m.K))
+			row := z[c*m.D:][:m.D] // times √n_k
+			out.Scatter[c] = max(0, float64(count)/float64(n)*all-dot(row, row))
 		}
 	}
 	return out

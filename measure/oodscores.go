@@ -73,33 +73,65 @@ func (o *oodScorer) logits(h *head, centre []float64) {
 	scale(o.prior, 1/sum)
 }
 
-// logitScores returns, for z = y + base, the log-odds of the largest softmax probability, which order inputs alike and still
-// distinguish them when it rounds to 1; max_k z_k; and log Σ_k exp z_k minus that of base.
+// logitScores returns, for z = y + base, the log-odds of the largest softmax probability up to a constant, which order inputs alike and still
+// distinguish them when it rounds to 1, or hardly differs from that of equal or of base's logits; max_k z_k; and log Σ_k exp z_k minus that
+// of base.
 func logitScores(y, base, prior []float64) (odds, largest, energy float64) {
-	best, second := largestSum(y, base), math.Inf(-1)
+	best := largestSum(y, base)
 	largest = y[best] + base[best]
+	most, widest := 0.0, 0.0
 	for j, v := range y {
-		if j != best {
-			second = max(second, v+base[j])
-		}
+		most, widest = max(most, math.Abs(v)), max(widest, (y[best]-v)+(base[best]-base[j]))
 	}
-	others, most := 0.0, 0.0 // beside the second
-	for j, v := range y {
-		most = max(most, math.Abs(v))
-		if j != best {
-			others += rows.Exp(v + base[j] - second)
+	flat, top := slices.Min(base) > -.5, slices.Max(prior) // top is exp 0 / Σ exp base
+	log := logOdds(y, base, best)
+	switch {
+	case flat && widest < .5:
+		away := 0.0
+		for j, v := range y {
+			away += math.Expm1((v - y[best]) + (base[j] - base[best])) // 0 for the largest
 		}
+		odds = -math.Log1p(away / float64(max(1, len(y)-1)))
+	case flat:
+		odds = log + math.Log(float64(max(1, len(y)-1)))
+	case most < .5 && top < 1:
+		away := 0.0
+		for j, v := range y {
+			away += prior[j] * math.Expm1(v-y[best])
+		}
+		odds = oddsOf(prior[best]) - oddsOf(top) - math.Log1p(away/(1-prior[best]))
+	case top < 1:
+		odds = log - oddsOf(top)
+	default:
+		odds = log
 	}
-	odds = largest - second - math.Log(others)
 	if most < .5 {
 		for j, v := range y {
 			energy += prior[j] * math.Expm1(v)
 		}
 		return odds, largest, math.Log1p(energy)
 	}
-	top := slices.Max(prior) // exp 0 / Σ exp base
-	return odds, largest, largest + math.Log1p(rows.Exp(-odds)) + math.Log(top)
+	return odds, largest, largest + math.Log1p(rows.Exp(-log)) + math.Log(top)
 }
+
+// logOdds returns the log-odds of the largest softmax probability of z = y + base.
+func logOdds(y, base []float64, best int) float64 {
+	second, others := math.Inf(-1), 0.0
+	for j, v := range y {
+		if j != best {
+			second = max(second, v+base[j])
+		}
+	}
+	for j, v := range y {
+		if j != best {
+			others += rows.Exp(v + base[j] - second)
+		}
+	}
+	return y[best] + base[best] - second - math.Log(others)
+}
+
+// oddsOf returns the log-odds of a probability.
+func oddsOf(p float64) float64 { return math.Log(p) - math.Log1p(-p) }
 
 // oodScores fills the AUROC of out-of-distribution scores; c is nil if its measures were left out. tested says that there
 // are test samples, which are then the known inputs.

@@ -1,6 +1,7 @@
 package measure_test
 
 import (
+	"collapse/internal/reporttest"
 	"fmt"
 	"math"
 	"os"
@@ -85,7 +86,7 @@ func compare(index int, s *measuretest.Set, jitter bool) *compared {
 		return c
 	}
 	e := measuretest.New(c.set)
-	ranks := measuretest.Ranks{Train: int(c.report.Measures[measure.KeyRankBetween]), Test: testRank(e, c.report)}
+	ranks := measuretest.Ranks{Train: int(reporttest.Of(c.report.Measures, measure.KeyRankBetween)), Test: testRank(e, c.report)}
 	c.exact, c.well = e.Values(ranks), e.WellConditioned()
 	if jitter {
 		c.loose = map[string]float64{}
@@ -105,7 +106,7 @@ func compare(index int, s *measuretest.Set, jitter bool) *compared {
 // testRank finds the rank that dilation was taken over, which no report tells: of the ranks that leave out only what rounding
 // could have made, the one that comes nearest.
 func testRank(e *measuretest.Evaluation, r *measure.Report) int {
-	got, measured := r.Measures[measure.KeyDilation]
+	got, measured := r.Measures.Get(measure.KeyDilation)
 	_, singular := e.Spectrum()
 	if !measured || len(singular) == 0 {
 		return 0

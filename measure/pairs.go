@@ -32,6 +32,7 @@ type pairs struct {
 	scratch  []float64  // two rows of K for each part
 	apart    []float64  // (K(K−1)/2) ‖ĉ_i − ĉ_j‖², of up to fewClasses classes
 
+	swept   bool // the results below are of these means
 	sampled bool // only a sample of the pairs is used (pairsample.go)
 	sample  pairSample
 }
@@ -98,7 +99,7 @@ const (
 
 // sweep fills p from the class means (K×d), uncentred and centred.
 func (p *pairs) sweep(team *parallel.Team, means, centred, centre []float64, k, d int) {
-	p.k, p.d, p.means, p.centred = k, d, means, centred
+	p.k, p.d, p.means, p.centred, p.swept = k, d, means, centred, true
 	p.prepare(centre)
 	if p.sampled {
 		p.look(team)
@@ -274,13 +275,15 @@ func (t pairColumnTask) Run(strip int) {
 	}
 }
 
-// classPairs sweeps over the pairs of train classes if a measure or the pruning of products needs it.
+// classPairs sweeps over the pairs of train classes if a measure or the pruning of products needs it, or if it is cheap: facts use it.
 func (e *Engine[T]) classPairs() {
 	s := &e.train
+	e.pairs.swept = false
 	if s.empty >= 0 || s.k < 2 {
 		return
 	}
-	if e.want.any(KeyCDNV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyNC2CosStd, KeyNC2Coherence, KeyCDNVStd, KeyCDNVMax, KeyConfMaxCos, KeyNC4NCCMismatch, KeyNCCAccuracy) {
+	cheap := !e.opt.again && pairsWork(s.k, s.d) <= cheapPairsWork
+	if cheap || e.want.any(KeyCDNV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyNC2CosStd, KeyNC2Coherence, KeyCDNVStd, KeyCDNVMax, KeyConfMaxCos, KeyNC4NCCMismatch, KeyNCCAccuracy) {
 		e.pairs.sweep(e.opt.Team, s.means, s.centred, s.centre, s.k, s.d)
 	}
 }

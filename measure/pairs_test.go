@@ -45,7 +45,7 @@ func TestPairs(t *testing.T) {
 		in := gaussian[float64](c.n, c.d, c.k, .2, 3)
 		r := mustMeasure(t, in, Options{KeepMeans: true})
 		for key, want := range naivePairs(r) {
-			if got, ok := r.Measures[key]; !ok || !(math.Abs(got-want) <= 1e-10*want) {
+			if got, ok := r.Measures.of[key]; !ok || !(math.Abs(got-want) <= 1e-10*want) {
 				t.Errorf("%v %s: %.15g (%s), want %.15g", c, key, got, r.Missing[key], want)
 			}
 		}
@@ -90,13 +90,13 @@ func TestPairsSweep(t *testing.T) {
 func TestRieszStaysInRange(t *testing.T) {
 	in := gaussian[float64](60, 4000, 20, .1, 3)
 	r := mustMeasure(t, in, Options{})
-	if got, ok := r.Measures[KeyGNC2Riesz]; !ok || !(got > 0 && got < 190) {
+	if got, ok := r.Measures.of[KeyGNC2Riesz]; !ok || !(got > 0 && got < 190) {
 		t.Fatalf("relative variance %g (%s), want it between 0 and the number of pairs", got, r.Missing[KeyGNC2Riesz])
 	}
 	if raw := math.Pow(math.Sqrt(2), -(4000 - 2)); raw != 0 {
 		t.Fatalf("√2^−3998 is %g: the case shows nothing", raw)
 	}
-	if _, ok := mustMeasure(t, gaussian[float64](60, 2, 3, .1, 3), Options{}).Measures[KeyGNC2Riesz]; ok {
+	if _, ok := mustMeasure(t, gaussian[float64](60, 2, 3, .1, 3), Options{}).Measures.of[KeyGNC2Riesz]; ok {
 		t.Error("the kernel of exponent 0 has a variance")
 	}
 }

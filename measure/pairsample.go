@@ -144,7 +144,7 @@ func errorOfDeviation(values []float64) float64 {
 
 // sampledTo records the standard error of a measure over pairs; none if all pairs were used.
 func (b *builder) sampledTo(p *pairs, key string, spread func([]float64) float64, values []float64) {
-	if _, ok := b.report.Measures[key]; ok && p.sampled {
+	if _, ok := b.report.Measures.of[key]; ok && p.sampled {
 		b.report.Sampled.StandardError[key] = spread(values)
 	}
 }

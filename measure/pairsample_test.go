@@ -49,8 +49,8 @@ func TestSampledPairs(t *testing.T) {
 		t.Fatalf("sampled: %+v, and of all %+v", some.Sampled, all.Sampled)
 	}
 	furthest := 0.0
-	for key, want := range all.Measures {
-		got, ok := some.Measures[key]
+	for key, want := range all.Measures.of {
+		got, ok := some.Measures.of[key]
 		size, sampled := some.Sampled.StandardError[key]
 		switch {
 		case slices.Contains(extremeKeys, key):
@@ -78,8 +78,8 @@ func TestSampledPairs(t *testing.T) {
 		t.Errorf("all measures are within %g standard errors: these are too large", furthest)
 	}
 	again, err := m.Report(w, b, Options{samplePairs: true})
-	if err != nil || again.Measures[KeyCDNV] != some.Measures[KeyCDNV] {
-		t.Errorf("the same sample gives %g and then %g: %v", some.Measures[KeyCDNV], again.Measures[KeyCDNV], err)
+	if err != nil || again.Measures.of[KeyCDNV] != some.Measures.of[KeyCDNV] {
+		t.Errorf("the same sample gives %g and then %g: %v", some.Measures.of[KeyCDNV], again.Measures.of[KeyCDNV], err)
 	}
 }
 

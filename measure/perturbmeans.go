@@ -49,7 +49,7 @@ func pairsWork(k, d int) float64 { return 12 * float64(k) * float64(k) * (float6
 
 // perturb fills the uncertainties of measures of class means, class variances and the classifier.
 func (x *meanPerturber) perturb(r *Report, random *rand.Rand) error {
-	x.opt = x.opt.plain(r.Measures)
+	x.opt = x.opt.plain(r.Measures.of)
 	x.opt.Measures = slices.DeleteFunc(x.opt.Measures, func(key string) bool { return slices.Contains(ofWeights, key) })
 	moves := moveTask{x: x, r: r, seed: random.Uint64(), values: make([]map[string]float64, meanMoves(x.m.K, x.m.D))}
 	moves.errs = make([]error, len(moves.values))
@@ -62,7 +62,7 @@ func (x *meanPerturber) perturb(r *Report, random *rand.Rand) error {
 	if err := vec.FirstError(moves.errs); err != nil {
 		return err
 	}
-	again := newMoved(r.Measures)
+	again := newMoved(r.Measures.of)
 	for _, values := range moves.values {
 		again.add(values, 1)
 	}
@@ -73,7 +73,7 @@ func (x *meanPerturber) perturb(r *Report, random *rand.Rand) error {
 		n += c
 	}
 	spread, white := x.noise(n)
-	for key, v := range r.Measures {
+	for key, v := range r.Measures.of {
 		dependence := certainty(len(moves.values)) * max(again.size(key)/step, least*math.Abs(v)/4)
 		own := dependence*sums + sumsRounding(n, x.m.D)*math.Abs(v)
 		var noise float64
@@ -130,7 +130,7 @@ func (x *meanPerturber) leastDependence() float64 {
 func (x *meanPerturber) roundings() (sums, given float64) {
 	alike := x.alike()
 	for _, n := range x.m.Count {
-		sums = max(sums, sumRounding(n, x.m.Float32))
+		sums = max(sums, sumRounding(n, x.m.Float32 || x.m.Rest != nil))
 		given = max(given, inputRoundoff(x.m.Float32)*math.Sqrt((alike+(1-alike)/float64(max(n, 1)))/3))
 	}
 	return sums, given
@@ -200,15 +200,15 @@ func (x *meanPerturber) once(team *parallel.Team, r *Report, random *rand.Rand) 
 	if err != nil {
 		return nil, err
 	}
-	if white, ok := again.Measures[KeyNC1Pinv]; ok && x.base > 0 {
-		again.Measures[KeyNC1Pinv] = white / x.base * r.Measures[KeyNC1Pinv]
+	if white, ok := again.Measures.of[KeyNC1Pinv]; ok && x.base > 0 {
+		again.Measures.of[KeyNC1Pinv] = white / x.base * r.Measures.of[KeyNC1Pinv]
 	}
-	for key, v := range r.Measures {
-		if _, ok := again.Measures[key]; !ok && (strings.HasPrefix(again.Missing[key], onePass) || slices.Contains(ofWeights, key)) {
-			again.Measures[key] = v
+	for key, v := range r.Measures.of {
+		if _, ok := again.Measures.of[key]; !ok && (strings.HasPrefix(again.Missing[key], onePass) || slices.Contains(ofWeights, key)) {
+			again.Measures.of[key] = v
 		}
 	}
-	return again.Measures, nil
+	return again.Measures.of, nil
 }
 
 // moved returns the moments with moved class means.
@@ -242,11 +242,12 @@ func (o Options) plain(values map[string]float64) Options {
 		o.Measures = append(o.Measures, key)
 	}
 	o.Uncertainty, o.Null, o.KeepMeans, o.KeepMargins, o.KeepSpectrum = false, 0, false, false, false
+	o.again = true
 	return o
 }
 
 // perturbMeans fills the uncertainties of a report for features that are too large to measure again completely.
-func (e *Engine[T]) perturbMeans(r *Report, h *head, random *rand.Rand) error {
+func (e *Engine[T]) perturbMeans(r *Report, in *Input[T], h *head, random *rand.Rand) error {
 	s := &e.train
 	x, err := e.meanPerturber(s, r)
 	if err != nil {
@@ -259,8 +260,11 @@ func (e *Engine[T]) perturbMeans(r *Report, h *head, random *rand.Rand) error {
 		return err
 	}
 	r.ofSamples(x.m, x.variance)
-	if v, ok := r.Measures[KeyNC1Pinv]; ok {
+	if v, ok := r.Measures.of[KeyNC1Pinv]; ok {
 		r.Uncertainty[KeyNC1Pinv] += s.operatorRounding() * v
+	}
+	if err := e.shares(r, in); err != nil {
+		return err
 	}
 	return e.perturbTest(r, random)
 }
@@ -277,7 +281,7 @@ func (e *Engine[T]) meanPerturber(s *samples[T], r *Report) (*meanPerturber, err
 	x := &meanPerturber{opt: e.opt, variance: p.variance}
 	x.m = &Moments{K: s.k, D: s.d, Count: s.count, Mean: s.means[:s.k*s.d], Scatter: s.sampleCounts.scatter, Float32: s.isFloat32, Spread: append([]float64(nil), p.variance...)}
 	scale(x.m.Spread, float64(s.n))
-	if _, ok := r.Measures[KeyNC1Pinv]; ok {
+	if _, ok := r.Measures.of[KeyNC1Pinv]; ok {
 		x.rank, x.op = s.between.rank, s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
 		x.within = &probed{p, p.weights(e.opt.Imbalance)}
 		x.base = e.whiteMeanOf(s, x.within.trace(e.opt.Team, x.op, x.rank, s.d))
@@ -287,19 +291,19 @@ func (e *Engine[T]) meanPerturber(s *samples[T], r *Report) (*meanPerturber, err
 
 // perturbTest fills the uncertainties of dilation and the trace ratio of the test features.
 func (e *Engine[T]) perturbTest(r *Report, random *rand.Rand) error {
-	dilation, measured := r.Measures[KeyDilation]
-	ratio, both := r.Measures[KeyTestNC1Ratio]
+	dilation, measured := r.Measures.of[KeyDilation]
+	ratio, both := r.Measures.of[KeyTestNC1Ratio]
 	if !measured && !both {
 		return nil
 	}
 	s := &e.test
-	test := &Report{Measures: map[string]float64{}}
+	test := &Report{Measures: Values{map[string]float64{}}}
 	test.startUncertainty()
 	if both {
-		test.Measures[KeyNC1TraceRatio] = ratio
+		test.Measures.of[KeyNC1TraceRatio] = ratio
 	}
 	if measured {
-		test.Measures[KeyNC1Pinv] = dilation * dilation
+		test.Measures.of[KeyNC1Pinv] = dilation * dilation
 	}
 	x, err := e.meanPerturber(s, test)
 	if err != nil {
@@ -336,13 +340,13 @@ func (r *Report) ofSamples(m *Moments, variance []float64) {
 	u, given := 8*roundoff64, inputRoundoff(m.Float32)
 	angle := 1 + math.Sqrt(square/spread)
 	for _, key := range []string{KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyNC5OOD} {
-		if _, ok := r.Measures[key]; ok {
+		if _, ok := r.Measures.of[key]; ok {
 			r.state(key, u*angle*math.Sqrt(float64(m.D)), given*angle)
 		}
 	}
 	for _, key := range []string{KeyMemRedrawn, KeyMemFlipped, KeyMemMean, KeyMemNormalised} {
-		if v, ok := r.Measures[key]; ok && v > 0 {
-			far := math.Sqrt(square) / max(r.Measures[KeyMemMean], math.SmallestNonzeroFloat64)
+		if v, ok := r.Measures.of[key]; ok && v > 0 {
+			far := math.Sqrt(square) / max(r.Measures.of[KeyMemMean], math.SmallestNonzeroFloat64)
 			r.state(key, (u*far+sumsRounding(r.N, m.D))*v, given*far*v)
 		}
 	}

@@ -55,10 +55,10 @@ func hold[T kernel.Float](e *Engine[T], in *Input[T]) (*whole[T], error) {
 
 // perturb measures again and fills the changes.
 func (w *whole[T]) perturb(r *Report, random *rand.Rand) error {
-	w.opt = w.opt.plain(r.Measures)
+	w.opt = w.opt.plain(r.Measures.of)
 	n := len(w.train) + len(w.test) + len(w.ood)
 	m := max(leastPerturbations, min(mostPerturbations, wholeElements/max(n, 1)))
-	arithmetic, given := newMoved(r.Measures), newMoved(r.Measures)
+	arithmetic, given := newMoved(r.Measures.of), newMoved(r.Measures.of)
 	for draw := range m {
 		again, err := measurePerturbed(w.shuffled(random), w.opt, random, draw%2 == 1)
 		if err != nil {
@@ -73,7 +73,7 @@ func (w *whole[T]) perturb(r *Report, random *rand.Rand) error {
 		}
 		given.add(again, 1)
 	}
-	for key := range r.Measures {
+	for key := range r.Measures.of {
 		r.state(key, certainty(m)*arithmetic.size(key), 3*given.size(key))
 	}
 	return nil
@@ -91,7 +91,7 @@ func measurePerturbed[T kernel.Float](in Input[T], opt Options, random *rand.Ran
 	if err != nil {
 		return nil, err
 	}
-	return report.Measures, nil
+	return report.Measures.of, nil
 }
 
 // shuffled returns the input with samples and coordinates in random order.

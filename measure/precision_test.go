@@ -45,13 +45,13 @@ func TestAHeavyCoordinateCutsNothing(t *testing.T) {
 	within, between := n.covariances()
 	want := nc1(within, between, 20, 1e-14)
 	for name, r := range map[string]*Report{"float32": single, "float64": double} {
-		got := r.Measures[KeyNC1Pinv]
-		if r.Measures[KeyRankCut] != 0 || !(math.Abs(got-want) <= 1e-7*want) || got < 1 {
-			t.Errorf("%s: NC1 %g with %g directions cut, want %g and none", name, got, r.Measures[KeyRankCut], want)
+		got := r.Measures.of[KeyNC1Pinv]
+		if r.Measures.of[KeyRankCut] != 0 || !(math.Abs(got-want) <= 1e-7*want) || got < 1 {
+			t.Errorf("%s: NC1 %g with %g directions cut, want %g and none", name, got, r.Measures.of[KeyRankCut], want)
 		}
 	}
-	for key, v := range single.Measures {
-		if got := double.Measures[key]; got != v {
+	for key, v := range single.Measures.of {
+		if got := double.Measures.of[key]; got != v {
 			t.Errorf("%s: %.17g as float32, %.17g as float64", key, v, got)
 		}
 	}

@@ -23,8 +23,8 @@ var scaleFree = []string{
 // same fails unless both reports hold the same values of keys within a relative tolerance, or both lack them.
 func same(t *rapid.T, what string, a, b *Report, tolerance float64, keys []string) {
 	for _, key := range keys {
-		x, okX := a.Measures[key]
-		y, okY := b.Measures[key]
+		x, okX := a.Measures.of[key]
+		y, okY := b.Measures.of[key]
 		if okX != okY || !(math.Abs(x-y) <= tolerance*(1+math.Abs(x))) {
 			t.Fatalf("%s: %s: %.17g (missing %q) and %.17g (missing %q)", what, key, x, a.Missing[key], y, b.Missing[key])
 		}
@@ -115,7 +115,7 @@ func TestSampleAtMeanLowersNC1(t *testing.T) {
 		more.Train = Memory(append(append([]float64(nil), rows.H...), before.ClassMeans[c*rows.D:][:rows.D]...), rows.D,
 			append(append([]int32(nil), in.Train.Labels...), int32(c)))
 		after := measureRapid(t, more, Options{Imbalance: PerClass})
-		was, is := before.Measures[KeyNC1Pinv], after.Measures[KeyNC1Pinv]
+		was, is := before.Measures.of[KeyNC1Pinv], after.Measures.of[KeyNC1Pinv]
 		if !(is < was) {
 			t.Fatalf("NC1 %g, was %g", is, was)
 		}
@@ -160,11 +160,11 @@ func TestSameBits(t *testing.T) {
 
 func equalBits(t *testing.T, want, got *Report) {
 	t.Helper()
-	if len(got.Measures) != len(want.Measures) || len(want.Measures) < 30 {
-		t.Fatalf("%d measures, want %d, at least 30", len(got.Measures), len(want.Measures))
+	if len(got.Measures.of) != len(want.Measures.of) || len(want.Measures.of) < 30 {
+		t.Fatalf("%d measures, want %d, at least 30", len(got.Measures.of), len(want.Measures.of))
 	}
-	for key, v := range want.Measures {
-		if w, ok := got.Measures[key]; !ok || math.Float64bits(v) != math.Float64bits(w) {
+	for key, v := range want.Measures.of {
+		if w, ok := got.Measures.of[key]; !ok || math.Float64bits(v) != math.Float64bits(w) {
 			t.Errorf("%s: %.17g, want the bits of %.17g", key, w, v)
 		}
 	}
@@ -196,9 +196,9 @@ func TestEngineReuse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for key, v := range mustMeasure(t, in, Options{}).Measures {
-			if got.Measures[key] != v {
-				t.Errorf("%v %s: %g, fresh %g", c, key, got.Measures[key], v)
+		for key, v := range mustMeasure(t, in, Options{}).Measures.of {
+			if got.Measures.of[key] != v {
+				t.Errorf("%v %s: %g, fresh %g", c, key, got.Measures.of[key], v)
 			}
 		}
 	}

@@ -285,7 +285,7 @@ func TestAgainstNaive(t *testing.T) {
 			case KeyConfWeightAngle, KeyConfMaxCos:
 				tolerance = 1e-7 // the naive arccos loses half the digits near 0
 			}
-			if got, ok := r.Measures[key]; !ok || !(math.Abs(got-v) <= tolerance) {
+			if got, ok := r.Measures.of[key]; !ok || !(math.Abs(got-v) <= tolerance) {
 				t.Fatalf("%s: got %.17g (missing %q), naive %.17g, condition %g", key, got, r.Missing[key], v, condition)
 			}
 		}
@@ -347,7 +347,7 @@ func TestLargeAgainstNaive(t *testing.T) {
 			if key == KeyConfWeightAngle {
 				tolerance = 1e-7
 			}
-			if got, ok := r.Measures[key]; !ok || !(math.Abs(got-v) <= tolerance) {
+			if got, ok := r.Measures.of[key]; !ok || !(math.Abs(got-v) <= tolerance) {
 				t.Errorf("%v %s: got %.17g (missing %q), naive %.17g", c, key, got, r.Missing[key], v)
 			}
 		}
@@ -372,8 +372,8 @@ func TestIllConditioned(t *testing.T) {
 		}
 	}
 	r := mustMeasure(t, Input[float64]{Train: Memory(h, d, labels)}, Options{})
-	if got := r.Measures[KeyNC1Pinv]; !(math.Abs(got-e*e) <= 1e-10*e*e) || r.Measures[KeyRankBetween] != 2 {
-		t.Errorf("NC1 %.17g of rank %g, want %.17g of rank 2", got, r.Measures[KeyRankBetween], e*e)
+	if got := r.Measures.of[KeyNC1Pinv]; !(math.Abs(got-e*e) <= 1e-10*e*e) || r.Measures.of[KeyRankBetween] != 2 {
+		t.Errorf("NC1 %.17g of rank %g, want %.17g of rank 2", got, r.Measures.of[KeyRankBetween], e*e)
 	}
 	narrow, wide := make([]float32, len(h)), make([]float64, len(h))
 	for i, x := range h {
@@ -382,17 +382,17 @@ func TestIllConditioned(t *testing.T) {
 	}
 	single := mustMeasure(t, Input[float32]{Train: Memory(narrow, d, labels)}, Options{})
 	double := mustMeasure(t, Input[float64]{Train: Memory(wide, d, labels)}, Options{})
-	for key, v := range single.Measures {
-		if got := double.Measures[key]; got != v {
+	for key, v := range single.Measures.of {
+		if got := double.Measures.of[key]; got != v {
 			t.Errorf("%s: %.17g as float32, %.17g as float64", key, v, got)
 		}
 	}
-	if got := single.Measures[KeyNC1Pinv]; single.Measures[KeyRankBetween] != 2 || !(got > e*e && got < 2*e*e) {
-		t.Errorf("float32: NC1 %.9g of rank %g, want between %g and %g of rank 2", got, single.Measures[KeyRankBetween], e*e, 2*e*e)
+	if got := single.Measures.of[KeyNC1Pinv]; single.Measures.of[KeyRankBetween] != 2 || !(got > e*e && got < 2*e*e) {
+		t.Errorf("float32: NC1 %.9g of rank %g, want between %g and %g of rank 2", got, single.Measures.of[KeyRankBetween], e*e, 2*e*e)
 	}
 	cut := mustMeasure(t, Input[float32]{Train: Memory(narrow, d, labels)}, Options{RankCutoff: 1e-6})
-	if got := cut.Measures[KeyNC1Pinv]; !(math.Abs(got-e*e) <= 1e-4*e*e) || cut.Measures[KeyRankBetween] != 1 {
-		t.Errorf("with a cut-off of 1e-6: NC1 %.9g of rank %g, want %.9g of rank 1", got, cut.Measures[KeyRankBetween], e*e)
+	if got := cut.Measures.of[KeyNC1Pinv]; !(math.Abs(got-e*e) <= 1e-4*e*e) || cut.Measures.of[KeyRankBetween] != 1 {
+		t.Errorf("with a cut-off of 1e-6: NC1 %.9g of rank %g, want %.9g of rank 1", got, cut.Measures.of[KeyRankBetween], e*e)
 	}
 }
 
@@ -416,10 +416,10 @@ func TestNC1Operators(t *testing.T) {
 			within, between := newNaive(rows.H, c.d, in.Train.Labels, c.k, PerSample).covariances()
 			want := nc1(within, between, c.k, 1e-11)
 			for name, r := range map[string]*Report{"cholesky": plain, "singular values": spectrum} {
-				if got := r.Measures[KeyNC1Pinv]; !(math.Abs(got-want) <= 1e-8*want) {
+				if got := r.Measures.of[KeyNC1Pinv]; !(math.Abs(got-want) <= 1e-8*want) {
 					t.Errorf("%s: NC1 %.12g, want %.12g", name, got, want)
 				}
-				if got := r.Measures[KeyRankBetween]; got != float64(min(c.d, c.k-1)) {
+				if got := r.Measures.of[KeyRankBetween]; got != float64(min(c.d, c.k-1)) {
 					t.Errorf("%s: rank %g, want %d", name, got, min(c.d, c.k-1))
 				}
 			}

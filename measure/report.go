@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -19,8 +20,8 @@ type Report struct {
 	LeftOut []LeftOut `json:"left_out,omitempty"`
 
 	// Measures holds the finite values; Missing the reason for every other key of the registry.
-	Measures map[string]float64 `json:"measures"`
-	Missing  map[string]string  `json:"missing"`
+	Measures Values            `json:"measures"`
+	Missing  map[string]string `json:"missing"`
 	// PerClass holds vectors over classes (test_… over test classes, or, where either split lacks one, over the train classes); undefined entries are null.
 	PerClass map[string]Vector `json:"per_class"`
 	// Conventions says for every key of Measures how it is defined and weighted.
@@ -33,6 +34,9 @@ type Report struct {
 	InputRounding   map[string]float64 `json:"input_rounding,omitempty"`
 	Reason          map[string]string  `json:"reason,omitempty"`
 	SignificantBits int                `json:"significant_bits,omitempty"`
+
+	// Facts are what a headline needs besides: always there, whatever was asked for.
+	Facts Facts `json:"-"`
 
 	blurred map[string]float64 // what rounding may change besides: shares of pairs of scores that it reorders, numbers compared with
 
@@ -97,12 +101,20 @@ const AllMeansZero = "all class means are zero"
 // DegenerateRatio is the limit of the ratio of class mean norms below which a run is degenerate.
 const DegenerateRatio = 0.1
 
+// Value returns a measure; ok is false if the report does not have it, for the reason in Missing.
+func (r *Report) Value(key string) (v float64, ok bool) {
+	return r.Measures.Get(key)
+}
+
 // Degenerate reports the configuration of M-D Fig. 4(a), one class mean at the origin: min_k ‖μ_k‖ <
 // 0.1 max_k ‖μ_k‖. The threshold is ours. Call it on a report about clean training samples; known is
-// false if the ratio is missing.
+// false for one class, or if all means are zero.
 func (r *Report) Degenerate() (degenerate, known bool) {
-	ratio, known := r.Measures[KeyMeanNormRatio]
-	return known && ratio < DegenerateRatio, known
+	if r.K < 2 || len(r.Facts.Lengths) == 0 {
+		return false, false
+	}
+	longest := slices.Max(r.Facts.Lengths)
+	return slices.Min(r.Facts.Lengths) < DegenerateRatio*longest, longest > 0
 }
 
 // MarginQuantile returns the q-quantile of the kept margins, 0 ≤ q ≤ 1, linear between order statistics;

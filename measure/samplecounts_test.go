@@ -32,14 +32,14 @@ func TestSumsOfEqualSamples(t *testing.T) {
 	}
 	in.Train, in.Test = Memory(h, d, labels), places.Train
 	r := mustMeasure(t, in, Options{KeepMargins: true})
-	if got, want := r.Measures[KeyMarginMean], meanOf(r.Margins); len(r.Margins) != n || !(math.Abs(got-want) <= 4*roundoff64*math.Abs(want)) {
+	if got, want := r.Measures.of[KeyMarginMean], meanOf(r.Margins); len(r.Margins) != n || !(math.Abs(got-want) <= 4*roundoff64*math.Abs(want)) {
 		t.Errorf("mean of %d margins: %.17g, want %.17g", len(r.Margins), got, want)
 	}
 	var distances []float64
 	for i := range n {
 		distances = append(distances, math.Sqrt(distance2(h[i*d:][:d], at[int(in.True[i])*d:][:d])))
 	}
-	if got, want := r.Measures[KeyMemMean], meanOf(distances); !(math.Abs(got-want) <= 4*roundoff64*want) {
+	if got, want := r.Measures.of[KeyMemMean], meanOf(distances); !(math.Abs(got-want) <= 4*roundoff64*want) {
 		t.Errorf("mean of distances: %.17g, want %.17g", got, want)
 	}
 }

@@ -163,6 +163,6 @@ func (s *SecondPass) Report(m *Moments, w, b []float64, opt Options) (found *Rep
 	e.geometry.all(out, e.train.shape(e.cut(&e.train), h, &e.pairs))
 	out.miss(KeyNumericalRank, "two passes over shards cannot give it: it needs a class's samples together")
 	out.missAll("two passes over shards cannot give it: it needs the covariance of all samples", KeyVCI, KeyFeatureRank, KeyFeatureStableRank)
-	r := e.momentsReport(out, m)
+	r := e.momentsReport(out, m, s.ask.nearest)
 	return r, e.aboutMoments(r, m, w, b)
 }

@@ -195,8 +195,8 @@ func TestWideShards(t *testing.T) {
 	}
 	want := mustMeasure(t, in, Options{})
 	for key, tolerance := range map[string]float64{KeyNC1Pinv: 1e-5, KeyAccuracy: 0, KeyNC4NCCMismatch: 0, KeyNCCAccuracy: 0, KeyTraceWithin: 1e-12, KeyMarginMin: 1e-12, KeyCDNV: 1e-12} {
-		g, ok := got.Measures[key]
-		if w := want.Measures[key]; !ok || !(math.Abs(g-w) <= tolerance*math.Abs(w)) {
+		g, ok := got.Measures.of[key]
+		if w := want.Measures.of[key]; !ok || !(math.Abs(g-w) <= tolerance*math.Abs(w)) {
 			t.Errorf("%s: %.17g (%s), of the whole %.17g", key, g, got.Missing[key], w)
 		}
 	}

@@ -20,6 +20,7 @@ const (
 	flagPooled  = 1
 	flagFloat32 = 2
 	flagValues  = 4
+	flagRest    = 8
 )
 
 // StateError says that a .ncs file cannot be used.

@@ -21,6 +21,10 @@ func (m *Moments) WriteTo(to io.Writer) (int64, error) {
 	if m.Values != nil {
 		flags |= flagValues
 	}
+	if m.inTwo() {
+		flags |= flagRest
+		size += 8 * m.K * m.D
+	}
 	w := newStateWriter(kindMoments, flags, m.K, m.D, size)
 	w.integer(m.Dropped)
 	for _, v := range m.Values {
@@ -29,6 +33,9 @@ func (m *Moments) WriteTo(to io.Writer) (int64, error) {
 	w.integers(m.Count)
 	w.floats(m.Scatter)
 	w.floats(m.Mean)
+	if m.inTwo() {
+		w.floats(m.Rest)
+	}
 	w.floats(m.Spread)
 	for i := range m.D {
 		if m.Pooled != nil {
@@ -38,9 +45,14 @@ func (m *Moments) WriteTo(to io.Writer) (int64, error) {
 	return w.finish(to)
 }
 
+// inTwo reports whether a file needs both numbers of the means. Beside a spread that float32 holds, rounding in float64 is nothing.
+func (m *Moments) inTwo() bool {
+	return !m.Float32 && slices.ContainsFunc(m.Rest, func(x float64) bool { return x != 0 })
+}
+
 // parseMoments reads a first pass.
 func parseMoments(r *stateReader, flags uint32, k, d int) (*Moments, error) {
-	if flags&^(flagPooled|flagFloat32|flagValues) != 0 {
+	if flags&^(flagPooled|flagFloat32|flagValues|flagRest) != 0 {
 		return nil, &StateError{fmt.Sprintf("flags %#x are unknown; a newer program wrote it", flags)}
 	}
 	terms := [][2]int{{1, 1}, {2, k}, {k, d}}
@@ -49,6 +61,9 @@ func parseMoments(r *stateReader, flags uint32, k, d int) (*Moments, error) {
 	}
 	if flags&flagValues != 0 {
 		terms = append(terms, [2]int{1, k})
+	}
+	if flags&flagRest != 0 {
+		terms = append(terms, [2]int{k, d})
 	}
 	if flags&flagPooled != 0 {
 		half := [2]int{d / 2, d + 1}
@@ -80,6 +95,12 @@ func parseMoments(r *stateReader, flags uint32, k, d int) (*Moments, error) {
 	}
 	m.Scatter = r.squares("within-class scatter", k)
 	m.Mean = r.floats("class mean", k*d)
+	if flags&flagRest != 0 {
+		m.Rest = r.floats("rest of a class mean", k*d)
+		if !m.inTwo() {
+			r.fail("rests of class means: not needed")
+		}
+	}
 	if !r.first {
 		m.Spread = r.squares("spread of a coordinate", d)
 	}
@@ -115,7 +136,7 @@ func (r *stateReader) triangle(d int) []float64 {
 // checkEmpty refuses classes that have moments but no samples.
 func (m *Moments) checkEmpty(r *stateReader) {
 	for c, n := range m.Count {
-		if n == 0 && (m.Scatter[c] != 0 || slices.ContainsFunc(m.Mean[c*m.D:][:m.D], func(x float64) bool { return x != 0 })) {
+		if n == 0 && (m.Scatter[c] != 0 || slices.ContainsFunc(slices.Concat(m.Mean[c*m.D:][:m.D], m.restOf(c)), func(x float64) bool { return x != 0 })) {
 			r.fail("moments of a class without samples")
 		}
 	}

@@ -142,7 +142,7 @@ func TestStatesMerge(t *testing.T) {
 		}
 		sameMeasures(t, "two passes", two, want, 30)
 		for _, key := range []string{KeyAccuracy, KeyNC4NCCMismatch, KeyNC1Pinv, KeyMarginMin} {
-			if _, ok := two.Measures[key]; !ok {
+			if _, ok := two.Measures.of[key]; !ok {
 				t.Fatalf("two passes lack %s: %s", key, two.Missing[key])
 			}
 		}
@@ -153,8 +153,8 @@ func TestStatesMerge(t *testing.T) {
 func sameMeasures(t rapid.TB, what string, got, want *Report, least int) {
 	t.Helper()
 	found := 0
-	for key, v := range want.Measures {
-		g, ok := got.Measures[key]
+	for key, v := range want.Measures.of {
+		g, ok := got.Measures.of[key]
 		if !ok {
 			continue
 		}

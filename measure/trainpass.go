@@ -11,8 +11,8 @@ func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 	s := &e.train
 	noOperator := e.operator(s)
 	ask := e.asks(h, noOperator)
-	// Traces come from the sample counts; skip the pass only if nothing from it was requested.
-	if !(ask.white || ask.nearest || ask.logits || mem != nil || e.want.any(spreadMatters...)) {
+	// Traces come from the sample counts. Facts need them, too; only a repeated measurement can do without.
+	if e.opt.again && !(ask.white || ask.nearest || ask.logits || mem != nil || e.want.any(spreadMatters...)) {
 		return nil
 	}
 	if err := e.decisions(s, h, ask, mem); err != nil {
@@ -29,6 +29,7 @@ func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 	if mem != nil {
 		memorized(b, s.sampleCounts.memory, mem)
 	}
+	e.facts(b, ask.nearest)
 	return nil
 }
 

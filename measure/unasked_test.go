@@ -123,8 +123,8 @@ func TestOperatorIsLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for key, want := range whole.Measures {
-			got, measured := r.Measures[key]
+		for key, want := range whole.Measures.of {
+			got, measured := r.Measures.of[key]
 			if c.why != "" && slices.Contains(operatorKeys, key) {
 				if why := r.Missing[key]; measured || !strings.Contains(why, "not requested: ") || !strings.Contains(why, c.why) || !strings.Contains(why, "--measures "+key) {
 					t.Errorf("%s: %s: %v, missing because %q", c.name, key, measured, why)
@@ -158,7 +158,7 @@ func TestUnaskedIsMissingWithAReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range pairKeys {
-		if _, measured := r.Measures[key]; measured {
+		if _, measured := r.Measures.of[key]; measured {
 			t.Errorf("%s was measured over %d classes unasked", key, k)
 		}
 		if r.Missing[key] == "" {
@@ -169,13 +169,13 @@ func TestUnaskedIsMissingWithAReason(t *testing.T) {
 		t.Errorf("cdnv is missing because %q", why)
 	}
 	for _, key := range []string{KeyNC1Pinv, KeyNC1TraceRatio, KeyTraceBetween, KeyNC2MeansETF} {
-		if !(r.Measures[key] > 0) || r.Null[key].High == 0 || !(r.Uncertainty[key] > 0) {
-			t.Errorf("%s = %g ± %g, null %v", key, r.Measures[key], r.Uncertainty[key], r.Null[key])
+		if !(r.Measures.of[key] > 0) || r.Null[key].High == 0 || !(r.Uncertainty[key] > 0) {
+			t.Errorf("%s = %g ± %g, null %v", key, r.Measures.of[key], r.Uncertainty[key], r.Null[key])
 		}
 	}
 	r, err = e.Measure(thin(50)) // the same engine, of a set whose pairs are few
-	if err != nil || !(r.Measures[KeyCDNV] > 0) || !(r.Measures[KeyNCCAccuracy] > 0) {
-		t.Errorf("a small set after a large one: cdnv %g: %v", r.Measures[KeyCDNV], err)
+	if err != nil || !(r.Measures.of[KeyCDNV] > 0) || !(r.Measures.of[KeyNCCAccuracy] > 0) {
+		t.Errorf("a small set after a large one: cdnv %g: %v", r.Measures.of[KeyCDNV], err)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestUnaskedBesideRowsOfW(t *testing.T) {
 	if why := r.Missing[KeyAccuracy]; !strings.Contains(why, "120000 samples and 600002 classes make 7.2e+10 comparisons") || !strings.Contains(why, "--measures accuracy") {
 		t.Errorf("accuracy is missing because %q", why)
 	}
-	if !(r.Measures[KeyCDNV] > 0) {
+	if !(r.Measures.of[KeyCDNV] > 0) {
 		t.Errorf("cdnv of two classes is missing: %s", r.Missing[KeyCDNV])
 	}
 }

@@ -70,7 +70,7 @@ func (e *Engine[T]) uncertainties(b *builder, in *Input[T], h *head) error {
 		}
 		return err
 	}
-	if err := e.perturbMeans(b.report, h, random); err != nil {
+	if err := e.perturbMeans(b.report, in, h, random); err != nil {
 		return err
 	}
 	b.report.explain(&e.train.between, e.train.isFloat32)
@@ -84,7 +84,7 @@ func (r *Report) startUncertainty() {
 // state stores a value's errors from arithmetic and from the rounding of the given numbers; the former is at least the
 // rounding that no reordering shows.
 func (r *Report) state(key string, arithmetic, given float64) {
-	r.Uncertainty[key] = finiteOr(arithmetic+leastRounding(key, r.Measures[key], r.K, r.D)+r.blurred[key], math.MaxFloat64)
+	r.Uncertainty[key] = finiteOr(arithmetic+leastRounding(key, r.Measures.of[key], r.K, r.D)+r.blurred[key], math.MaxFloat64)
 	r.InputRounding[key] = finiteOr(given, math.MaxFloat64)
 }
 
@@ -112,7 +112,7 @@ func leastRounding(key string, v float64, k, d int) float64 {
 		if k > fewClasses { // kernels by logarithms (rieszSpread)
 			return own * (4 + float64(d)/3)
 		}
-		return 2 * own // of variance over squared mean, close to its largest value when one pair dominates
+		return own * (2 + 2*float64(d)) // of variance over squared mean, close to its largest value when one pair dominates; powers multiply roundings
 	case KeyNC3RankD:
 		return own + min(math.Sqrt(few), few/v)
 	case KeyNC3Duality:
@@ -150,7 +150,7 @@ func (r *Report) explain(between *between, isFloat32 bool) {
 		bits = 24
 	}
 	r.SignificantBits = bits
-	for key, value := range r.Measures {
+	for key, value := range r.Measures.of {
 		arithmetic, given := r.Uncertainty[key], r.InputRounding[key]
 		switch size := shownDigits * math.Abs(value); {
 		case arithmetic+given <= size:
@@ -163,11 +163,11 @@ func (r *Report) explain(between *between, isFloat32 bool) {
 		}
 	}
 	for _, key := range []string{KeyRankBetween, KeyRankCut} {
-		if _, ok := r.Measures[key]; ok && !between.chosen { // what was cut may be real but smaller than rounding
+		if _, ok := r.Measures.of[key]; ok && !between.chosen { // what was cut may be real but smaller than rounding
 			r.Uncertainty[key] = max(r.Uncertainty[key], float64(between.full-between.rank))
 		}
 	}
-	if _, ok := r.Measures[KeyNC1Pinv]; ok && between.rank < between.full {
+	if _, ok := r.Measures.of[KeyNC1Pinv]; ok && between.rank < between.full {
 		words := fmt.Sprintf("%d of %d directions between class means are within the rounding of the features (%d significant bits) and are left out", between.full-between.rank, between.full, bits)
 		if between.chosen {
 			words = fmt.Sprintf("%d of %d directions between class means lie below the chosen rcond and are left out", between.full-between.rank, between.full)

@@ -204,7 +204,7 @@ func accountFor(t *testing.T, draw func(int) *measuretest.Set, from, n int) map[
 		}
 		stated := uncertainty(c.report)
 		for key, exact := range c.exact {
-			value, measured := c.report.Measures[key]
+			value, measured := c.report.Measures.Get(key)
 			switch u, known := stated[key]; {
 			case exact.TooExpensive || accounts[key] == nil:
 			case !measured:

@@ -253,7 +253,7 @@ func TestSingleProductsRefused(t *testing.T) {
 		t.Fatal("float32 products were certified")
 	}
 	double, _ := measureWide[float32, float64](t, in, opt)
-	if got, want := mustMeasure(t, in, opt).Measures[KeyNC1Pinv], double.train.sampleCounts.white/n; got != want || got == 0 {
+	if got, want := mustMeasure(t, in, opt).Measures.of[KeyNC1Pinv], double.train.sampleCounts.white/n; got != want || got == 0 {
 		t.Fatalf("NC1 %.17g, in float64 %.17g", got, want)
 	}
 }
@@ -319,7 +319,7 @@ func TestScaleOfClassifier(t *testing.T) {
 		}
 		r := mustMeasure(t, in, Options{Measures: keys})
 		for _, key := range keys {
-			got, found := r.Measures[key]
+			got, found := r.Measures.of[key]
 			if exponent == 0 {
 				want[key] = got
 			}

@@ -40,7 +40,7 @@ func measureOf(c Config, features, w, b []float64, team *parallel.Team) (map[str
 	if err != nil {
 		return nil, err
 	}
-	return maps.Clone(report.Measures), nil
+	return maps.Collect(report.Measures.All()), nil
 }
 
 // transpose writes the transpose of src (rows×cols) to dst (cols×rows).

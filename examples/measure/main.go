@@ -23,7 +23,9 @@ func main() {
 		log.Fatal(err)
 	}
 	for _, key := range []string{"nc1_trace_ratio", "nc1_pinv", "nc2_means_etf_centred", "cdnv"} {
-		fmt.Printf("%-22s %.4g\n", key, report.Measures[key])
+		if v, ok := report.Value(key); ok {
+			fmt.Printf("%-22s %.4g\n", key, v)
+		}
 	}
 	fmt.Printf("%-22s %s\n", "nc3_gram", "missing: "+report.Missing["nc3_gram"])
 }

@@ -59,7 +59,9 @@ func run() error {
 			if err != nil {
 				return err
 			}
-			fmt.Printf("step %3d  loss %.5f  NC1 %.4g\n", step, value, report.Measures["nc1_trace_ratio"])
+			if nc1, ok := report.Value("nc1_trace_ratio"); ok {
+				fmt.Printf("step %3d  loss %.5f  NC1 %.4g\n", step, value, nc1)
+			}
 		}
 		net.Backward(gradient)
 		sgd.Step(0.05, value)

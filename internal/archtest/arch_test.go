@@ -62,6 +62,7 @@ var forbidden = map[string][]string{
 	"collapse/data":                 {"collapse/measure", "collapse/nn", "collapse/internal/train", "collapse/internal/store"},
 	"collapse/measure":              {"collapse/nn", "collapse/optim", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
 	"collapse/measure/measuretest":  {"collapse/measure", "collapse/internal/kernel…"}, // the oracle shares nothing with what it judges
+	"collapse/internal/reporttest":  {"collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
 	"collapse/etf":                  {"collapse/nn", "collapse/optim", "collapse/internal/train", "collapse/internal/store"},
 	"collapse/ufm":                  {"collapse/data", "collapse/internal/train", "collapse/internal/store"},
 	"collapse/dilation":             {"collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store"},

@@ -156,7 +156,7 @@ func TestMeasureReport(t *testing.T) {
 	if _, err := Measure(3000, 400, 100, Collapsed, 2, measure.Options{Measures: []string{"nc9"}}); err == nil || !strings.Contains(err.Error(), "nc9") {
 		t.Errorf("a measure that does not exist: %v", err)
 	}
-	wrong := &measure.Report{N: 4000, D: 40, K: 8, Measures: map[string]float64{measure.KeyNC1TraceRatio: .01, measure.KeyNC1Pinv: 1}}
+	wrong := &measure.Report{N: 4000, D: 40, K: 8, Measures: measure.NewValues(map[string]float64{measure.KeyNC1TraceRatio: .01, measure.KeyNC1Pinv: 1})}
 	if checkMade(wrong, Collapsed) == nil {
 		t.Error("a wrong trace ratio was timed")
 	}

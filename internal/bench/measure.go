@@ -229,13 +229,13 @@ func (m *made) input(h []float32) measure.Input[float32] {
 func checkMade(r *measure.Report, spread float64) error {
 	n, k := float64(r.N), float64(r.K)
 	within, between := spread*spread*(1-k/n), (1-1/k)*(1+spread*spread*k/n)
-	got, measured := r.Measures[measure.KeyNC1TraceRatio]
+	got, measured := r.Measures.Get(measure.KeyNC1TraceRatio)
 	if !measured {
 		return nil
 	}
 	want := within / between
 	freedom := 4 / math.Sqrt(k*float64(r.D)) // four standard deviations of a variance of K·d numbers, roughly
-	if pinv, both := r.Measures[measure.KeyNC1Pinv]; !(math.Abs(got-want) <= freedom*want) || both && !(pinv > 0) {
+	if pinv, both := r.Measures.Get(measure.KeyNC1Pinv); !(math.Abs(got-want) <= freedom*want) || both && !(pinv > 0) {
 		return fmt.Errorf("bench: %s of the made features is %g, want %g ± %.0f %%", measure.KeyNC1TraceRatio, got, want, 100*freedom)
 	}
 	return nil

@@ -46,6 +46,7 @@ type measureCmd struct {
 	Rcond         float64  `help:"Count eigenvalues of Σ_B below this share of the largest as zero, as well as those that rounding of the features may have caused; default: only the latter." placeholder:"SHARE" group:"What is measured:"`
 	Imbalance     string   `help:"What has equal weight: every sample or every class." enum:"sample,class" default:"sample" placeholder:"sample|class" group:"What is measured:"`
 	MinCount      int      `help:"Leave out classes with fewer training samples." default:"1" placeholder:"N" group:"What is measured:"`
+	ClassNames    []string `help:"The labels' words in the order of the classes, which is that of the classifier's rows: with a classifier, labels that are words need it." placeholder:"NAME,…" group:"Names within files:"`
 	IgnoreLabel   []string `help:"Leave out samples of this label, e.g. --ignore-label=-100; may be given again." sep:"none" placeholder:"LABEL" group:"What is measured:"`
 	DropNonfinite bool     `help:"Leave out rows with NaN or infinity instead of refusing them." group:"What is measured:"`
 
@@ -251,7 +252,7 @@ func (c *measureCmd) stream(req featurefiles.Request, team *parallel.Team) (*fea
 }
 
 func (c *measureCmd) request() featurefiles.Request {
-	req := featurefiles.Request{Context: c.ctx, Files: c.Files, Layers: c.Layers, Classes: c.Classes, IgnoreLabels: c.IgnoreLabel, TransposeWeights: c.TransposeWeights}
+	req := featurefiles.Request{Context: c.ctx, Files: c.Files, Layers: c.Layers, Classes: c.Classes, ClassNames: c.ClassNames, IgnoreLabels: c.IgnoreLabel, TransposeWeights: c.TransposeWeights}
 	req.Budget, _ = c.budget() // check has refused what is not a size
 	for r, from := range map[featurefiles.Role][]string{
 		featurefiles.Features: c.Features, featurefiles.Labels: c.Labels, featurefiles.Weights: c.Weights, featurefiles.Bias: c.Bias,

@@ -118,7 +118,7 @@ func evilFeatures(t *testing.T) string {
 	}
 	labels := make([]int64, 12)
 	for i := range labels {
-		labels[i] = int64(i%3) - 1
+		labels[i] = int64(i%2)*2 - 1
 	}
 	var b bytes.Buffer
 	err := arrayfile.WriteNPZ(&b, []arrayfile.Array{arrayfile.Of("=l\x1b[2J\u202e1", []int{12, 3}, h), arrayfile.Of("=l\x1b[2J\u202e2", []int{12, 3}, h),
@@ -154,7 +154,7 @@ func TestMeasurePrintsNamesAsText(t *testing.T) {
 			t.Fatalf("layer %q", row[0])
 		}
 	}
-	if !classes["-1"] || !classes["0"] || !classes["1"] {
+	if !classes["-1"] || !classes["1"] {
 		t.Errorf("labels that are numbers have changed: %v", classes)
 	}
 }

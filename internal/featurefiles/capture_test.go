@@ -58,7 +58,7 @@ func TestCapture(t *testing.T) {
 			t.Fatal(err)
 		}
 		near(t, c.Name, r, map[string]float64{"nc1_pinv": p.want["nc1_pinv"]}, 0, 1e-9) // free of scale and sign
-		if _, ok := r.Measures["nc3_direct"]; ok != (c.Name == "features") {
+		if _, ok := r.Measures.Get("nc3_direct"); ok != (c.Name == "features") {
 			t.Errorf("%s has nc3_direct: %v; the classifier belongs to the features alone", c.Name, ok)
 		}
 	}

@@ -1,6 +1,7 @@
 package featurefiles
 
 import (
+	"collapse/internal/reporttest"
 	"errors"
 	"os"
 	"path/filepath"
@@ -163,7 +164,7 @@ func TestTeamOutlivesFaults(t *testing.T) {
 		}
 	}
 	again, err := measured(false)
-	if err != nil || again.Measures[measure.KeyNC1Pinv] != want.Measures[measure.KeyNC1Pinv] || !(want.Measures[measure.KeyNC1Pinv] > 0) {
-		t.Errorf("measured %v after faults, %v before: %v", again.Measures[measure.KeyNC1Pinv], want.Measures[measure.KeyNC1Pinv], err)
+	if err != nil || reporttest.Of(again.Measures, measure.KeyNC1Pinv) != reporttest.Of(want.Measures, measure.KeyNC1Pinv) || !(reporttest.Of(want.Measures, measure.KeyNC1Pinv) > 0) {
+		t.Errorf("measured %v after faults, %v before: %v", reporttest.Of(again.Measures, measure.KeyNC1Pinv), reporttest.Of(want.Measures, measure.KeyNC1Pinv), err)
 	}
 }

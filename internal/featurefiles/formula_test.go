@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -177,7 +178,7 @@ func near(t *testing.T, name string, r *measure.Report, want map[string]float64,
 		t.Fatalf("%s: nothing to compare", name)
 	}
 	for key, v := range want {
-		if got, ok := r.Measures[key]; !ok || !(math.Abs(got-v) <= relative*math.Abs(v)+absolute) {
+		if got, ok := r.Measures.Get(key); !ok || !(math.Abs(got-v) <= relative*math.Abs(v)+absolute) {
 			t.Errorf("%s: %s is %.12g (missing: %q), want %.12g", name, key, got, r.Missing[key], v)
 		}
 	}
@@ -203,7 +204,7 @@ func TestFormulaFeaturesInEveryFormatAndType(t *testing.T) {
 						want := p.want
 						relative, absolute := 0.0, 1e-9
 						if dtype != arrayfile.F64 {
-							want, relative = inMemory(t, arrays).Measures, 1e-5
+							want, relative = maps.Collect(inMemory(t, arrays).Measures.All()), 1e-5
 						}
 						near(t, name, measured(t, write(t, format, arrays), measure.Options{}), want, relative, absolute)
 					}
@@ -274,6 +275,7 @@ func TestParquetWithTextLabels(t *testing.T) {
 	}
 	var req Request
 	req.Files, req.From[Weights], req.From[Bias] = []string{path}, []string{"testdata/weight.npy"}, []string{"testdata/bias.npy"}
+	req.ClassNames = words
 	near(t, "parquet", measured(t, req, measure.Options{}), p.want, 0, 1e-9)
 	set, err := Open(req)
 	if err != nil {

@@ -65,7 +65,7 @@ func allFinite(t *testing.T, r *measure.Report) {
 	if r == nil {
 		return
 	}
-	for key, v := range r.Measures {
+	for key, v := range r.Measures.All() {
 		if v-v != 0 {
 			t.Errorf("%s is %g", key, v)
 		}

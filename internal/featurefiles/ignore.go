@@ -177,6 +177,9 @@ func withoutIgnored(m *measure.Moments, list []ignored) (*measure.Moments, []mea
 		}
 		out.Values, out.Count, out.Scatter = append(out.Values, v), append(out.Count, m.Count[c]), append(out.Scatter, m.Scatter[c])
 		out.Mean = append(out.Mean, m.Mean[c*m.D:][:m.D]...)
+		if m.Rest != nil {
+			out.Rest = append(out.Rest, m.Rest[c*m.D:][:m.D]...)
+		}
 	}
 	return out, (&table{ignore: list}).leftOut(count)
 }

@@ -3,6 +3,7 @@ package featurefiles
 import (
 	"archive/zip"
 	"bytes"
+	"collapse/internal/reporttest"
 	"errors"
 	"fmt"
 	"math"
@@ -85,11 +86,11 @@ func (c cloud) alone(t *testing.T, opt measure.Options, without ...int64) *measu
 func sameBut(t *testing.T, what string, got, want *measure.Report, tolerance float64, not ...string) {
 	t.Helper()
 	compared := 0
-	for key, v := range want.Measures {
+	for key, v := range want.Measures.All() {
 		if slices.Contains(append(not, measure.KeyAccuracy, measure.KeyNC4NCCMismatch), key) {
 			continue
 		}
-		if g, ok := got.Measures[key]; !ok || !(math.Abs(g-v) <= tolerance*(1+math.Abs(v))) {
+		if g, ok := got.Measures.Get(key); !ok || !(math.Abs(g-v) <= tolerance*(1+math.Abs(v))) {
 			t.Errorf("%s: %s is %.17g (missing %q), want %.17g", what, key, g, got.Missing[key], v)
 		}
 		compared++
@@ -157,7 +158,7 @@ func npy(descr, shape string, data []byte) []byte {
 	return append(append([]byte("\x93NUMPY\x01\x00\x76\x00"), head...), data...)
 }
 
-// Labels of text are class names in alphabetical order; with a classifier there must be as many as it has rows.
+// Labels of text are class names in alphabetical order; beside a classifier somebody has to say whose its rows are.
 func TestTextLabels(t *testing.T) {
 	c := newCloud(60, 5, 3, 2)
 	names := []string{"ant", "bee", "cow"}
@@ -169,7 +170,8 @@ func TestTextLabels(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "t.npy"), npy("|S5", "60,", text(5, words)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	set, err := Open(asked(dir, "features=h.npy labels=t.npy weights=w.npy"))
+	req := asked(dir, "features=h.npy labels=t.npy weights=w.npy class-names=ant,bee,cow")
+	set, err := Open(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,17 +179,24 @@ func TestTextLabels(t *testing.T) {
 		t.Errorf("values %q", set.Values)
 	}
 	set.Close()
-	r := measured(t, asked(dir, "features=h.npy labels=t.npy weights=w.npy"), measure.Options{})
-	sameBut(t, "text", r, c.alone(t, measure.Options{}), 0)
-	r = measured(t, asked(dir, "features=h.npy labels=t.npy ignore-label=bee"), measure.Options{Measures: []string{"nc1_pinv"}})
-	if want := c.alone(t, measure.Options{}, 1).Measures["nc1_pinv"]; r.Measures["nc1_pinv"] != want || !strings.Contains(said(r.LeftOut), `["bee"] ignored label`) {
-		t.Errorf("without bees: %g, want %g; %s", r.Measures["nc1_pinv"], want, said(r.LeftOut))
+	sameBut(t, "text", measured(t, req, measure.Options{}), c.alone(t, measure.Options{}), 0)
+	// The same words are other rows: no sample is classified as labelled any more, and samples are the same.
+	turned := measured(t, asked(dir, "features=h.npy labels=t.npy weights=w.npy class-names=bee,cow,ant"), measure.Options{})
+	if a, b := reporttest.Of(turned.Measures, "nc3_gram"), reporttest.Of(c.alone(t, measure.Options{}).Measures, "nc3_gram"); !(math.Abs(a-b) > 1e-3) {
+		t.Errorf("nc3_gram is %g whatever the order of the names", a)
+	}
+	r := measured(t, asked(dir, "features=h.npy labels=t.npy ignore-label=bee"), measure.Options{Measures: []string{"nc1_pinv"}})
+	if want := reporttest.Of(c.alone(t, measure.Options{}, 1).Measures, "nc1_pinv"); reporttest.Of(r.Measures, "nc1_pinv") != want || !strings.Contains(said(r.LeftOut), `["bee"] ignored label`) {
+		t.Errorf("without bees: %g, want %g; %s", reporttest.Of(r.Measures, "nc1_pinv"), want, said(r.LeftOut))
 	}
 	for request, want := range map[string]string{
-		"features=h.npy labels=t.npy weights=w.npy ignore-label=bee": "2 different words, and the classifier has 3 rows",
-		"features=t.npy labels=y.npy":                                "text; want numbers",
-		"features=h.npy labels=y.npy corrupted=t.npy":                "is text; want 0 or 1",
-		"features=h.npy labels=y.npy weights=t.npy":                  "t.npy",
+		"features=h.npy labels=t.npy weights=w.npy":                     "the labels are words, and nothing says which row of the classifier is whose; pass --class-names",
+		"features=h.npy labels=t.npy weights=w.npy class-names=ant,bee": "hold \"cow\", which is none of --class-names (ant, bee)",
+		"features=h.npy labels=y.npy class-names=ant,bee,cow":           "the labels of",
+		"features=h.npy labels=t.npy class-names=ant,bee,cow classes=4": "--classes 4, and --class-names has 3",
+		"features=t.npy labels=y.npy":                                   "text; want numbers",
+		"features=h.npy labels=y.npy corrupted=t.npy":                   "is text; want 0 or 1",
+		"features=h.npy labels=y.npy weights=t.npy":                     "t.npy",
 	} {
 		if set, err := Open(asked(dir, request)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", request, err, want)
@@ -195,6 +204,20 @@ func TestTextLabels(t *testing.T) {
 				set.Close()
 			}
 		}
+	}
+}
+
+// A head with one logit is told how to become one of two classes.
+func TestOneLogit(t *testing.T) {
+	c := newCloud(40, 5, 2, 3)
+	arrays := c.arrays()
+	arrays["one.npy"] = arrayfile.Of("", []int{1, c.d}, make([]float64, c.d))
+	set, err := Open(asked(files(t, arrays), "features=h.npy labels=y.npy weights=one.npy"))
+	if err == nil || !strings.Contains(err.Error(), "one.npy has one row") || !strings.Contains(err.Error(), "np.vstack([-W, W]) / 2") {
+		t.Errorf("%v", err)
+	}
+	if err == nil {
+		set.Close()
 	}
 }
 
@@ -251,7 +274,7 @@ func TestStatesLeaveOut(t *testing.T) {
 			c.y[i] = 1
 		}
 		if c.y[i] == 2 {
-			c.y[i] = -7
+			c.y[i] = 70
 		}
 	}
 	arrays := c.arrays()
@@ -279,7 +302,7 @@ func TestStatesLeaveOut(t *testing.T) {
 	for s := range spans { // the middle shard does not ignore yet: the merge does
 		request := fmt.Sprintf("features=h%d.npy labels=y%d.npy", s, s)
 		if s != 1 {
-			request += " ignore-label=-7"
+			request += " ignore-label=70"
 		}
 		set, err := Open(asked(dir, request))
 		if err != nil {
@@ -292,14 +315,14 @@ func TestStatesLeaveOut(t *testing.T) {
 		write(fmt.Sprintf("a%d.ncs", s), one.Moments, nil)
 		if s == 0 {
 			r, err := one.Report(measure.Options{})
-			if err != nil || !strings.Contains(said(r.LeftOut), `["-7"] ignored label`) {
+			if err != nil || !strings.Contains(said(r.LeftOut), `["70"] ignored label`) {
 				t.Errorf("one pass: %v, left out %s", err, said(r.LeftOut))
 			}
 		}
 		set.Close()
 	}
 	opt := measure.Options{MinCount: 3}
-	merged, err := Merge(asked(dir, "file=a0.ncs file=a1.ncs file=a2.ncs ignore-label=-7 weights=w.npy"))
+	merged, err := Merge(asked(dir, "file=a0.ncs file=a1.ncs file=a2.ncs ignore-label=70 weights=w.npy"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,25 +330,25 @@ func TestStatesLeaveOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := c.alone(t, opt, -7, 2, 4)
+	want := c.alone(t, opt, 70, 2, 4)
 	once := []string{"nc1_pinv", "ncc_accuracy", "cosine_margin_mean", "cosine_margin_min", "cosine_margin_max", "numerical_rank", "vci", "feature_rank", "feature_stable_rank"}
 	sameBut(t, "merged", one, want, 1e-11, once...)
-	if got := said(one.LeftOut); !strings.Contains(got, `["4"] fewer than 3 samples, 2 of 1`) || !strings.Contains(got, `["-7"] ignored label`) {
+	if got := said(one.LeftOut); !strings.Contains(got, `["4"] fewer than 3 samples, 2 of 1`) || !strings.Contains(got, `["70"] ignored label`) {
 		t.Errorf("left out of the merge: %s", got)
 	}
 	if r, err := merged.Report(measure.Options{}); err != nil || !strings.Contains(r.Missing["nc1_pinv"], "pooled scatter") {
-		t.Errorf("nc1_pinv from a scatter that ignored samples are part of: %g, %q, %v", r.Measures["nc1_pinv"], r.Missing["nc1_pinv"], err)
+		t.Errorf("nc1_pinv from a scatter that ignored samples are part of: %g, %q, %v", reporttest.Of(r.Measures, "nc1_pinv"), r.Missing["nc1_pinv"], err)
 	}
-	if _, err := Merge(asked(dir, "file=a1.ncs weights=w.npy")); err == nil || !strings.Contains(err.Error(), "samples of label -7") || !strings.Contains(err.Error(), "--ignore-label=-7") {
+	if _, err := Merge(asked(dir, "file=a1.ncs weights=w.npy")); err == nil || !strings.Contains(err.Error(), "samples of label 70") || !strings.Contains(err.Error(), "--ignore-label=70") {
 		t.Errorf("a negative label beside a classifier: %v", err)
 	}
 	write("means.ncs", merged.Moments, nil)
-	means, err := ReadMoments(filepath.Join(dir, "means.ncs"), []string{"-7"}, arrayfile.NewFileBudget())
+	means, err := ReadMoments(filepath.Join(dir, "means.ncs"), []string{"70"}, arrayfile.NewFileBudget())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for s := range spans {
-		req := asked(dir, fmt.Sprintf("features=h%d.npy labels=y%d.npy weights=w.npy ignore-label=-7", s, s))
+		req := asked(dir, fmt.Sprintf("features=h%d.npy labels=y%d.npy weights=w.npy ignore-label=70", s, s))
 		req.Means = means
 		set, err := Open(req)
 		if err != nil {
@@ -338,7 +361,7 @@ func TestStatesLeaveOut(t *testing.T) {
 		write(fmt.Sprintf("b%d.ncs", s), nil, second)
 		set.Close()
 	}
-	req := asked(dir, "file=b0.ncs file=b1.ncs file=b2.ncs weights=w.npy ignore-label=-7")
+	req := asked(dir, "file=b0.ncs file=b1.ncs file=b2.ncs weights=w.npy ignore-label=70")
 	req.Means = means
 	both, err := Merge(req)
 	if err != nil {
@@ -349,9 +372,9 @@ func TestStatesLeaveOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameBut(t, "second passes", two, want, 1e-11, "numerical_rank", "vci", "feature_rank", "feature_stable_rank")
-	whole := measured(t, asked(dir, "features=h.npy labels=y.npy weights=w.npy ignore-label=-7"), opt)
+	whole := measured(t, asked(dir, "features=h.npy labels=y.npy weights=w.npy ignore-label=70"), opt)
 	for _, key := range []string{"accuracy", "nc4_ncc_mismatch"} {
-		if a, b := two.Measures[key], whole.Measures[key]; !(math.Abs(a-b) <= 1e-14) || b == 0 {
+		if a, b := reporttest.Of(two.Measures, key), reporttest.Of(whole.Measures, key); !(math.Abs(a-b) <= 1e-14) || b == 0 {
 			t.Errorf("%s: %g of states, %g of the whole", key, a, b)
 		}
 	}
@@ -387,12 +410,12 @@ func TestStreamLeavesOut(t *testing.T) {
 		}
 		want := c.alone(t, measure.Options{}, 2)
 		for _, key := range []string{"nc1_pinv", "trace_within", "nc2_means_etf_centred"} {
-			if g, v := r.Measures[key], want.Measures[key]; !(math.Abs(g-v) <= 1e-11*v) {
+			if g, v := reporttest.Of(r.Measures, key), reporttest.Of(want.Measures, key); !(math.Abs(g-v) <= 1e-11*v) {
 				t.Errorf("classifier %t: %s is %g, want %g", classifier, key, g, v)
 			}
 		}
-		if classifier && !(math.Abs(r.Measures["nc3_gram"]-want.Measures["nc3_gram"]) <= 1e-12) {
-			t.Errorf("nc3_gram is %g, want %g", r.Measures["nc3_gram"], want.Measures["nc3_gram"])
+		if classifier && !(math.Abs(reporttest.Of(r.Measures, "nc3_gram")-reporttest.Of(want.Measures, "nc3_gram")) <= 1e-12) {
+			t.Errorf("nc3_gram is %g, want %g", reporttest.Of(r.Measures, "nc3_gram"), reporttest.Of(want.Measures, "nc3_gram"))
 		}
 		if got := said(r.LeftOut); !strings.Contains(got, `["-100"] ignored label`) {
 			t.Errorf("left out: %s", got)

@@ -26,7 +26,7 @@ func newLabelled(r Role, parts []part, budget *arrayfile.Budget) (*labelled, err
 		if r == Corrupted && p.Categories != nil {
 			return nil, fmt.Errorf("%s: the %s is text; want 0 or 1 for each sample", p.where(), r)
 		}
-		if n := len(p.Shape); n == 0 || p.Len() != p.Shape[0] && n > 1 && p.Shape[1] != 1 {
+		if n := len(p.Shape); n == 0 || p.Len() > 0 && p.Len() != slices.Max(p.Shape) { // a row or a column of them is as good
 			return nil, fmt.Errorf("%s: %s of shape %s; want one number for each sample%s", p.where(), r, size(p.Shape), oneHotHint(n))
 		}
 		if err := budget.Take(sampleMemory * int64(p.Len())); err != nil {
@@ -95,20 +95,26 @@ type table struct {
 // --classes, 0 without it.
 //
 // Labels that can be class numbers are: with a classifier, the numbers of its rows. Other values are mapped in ascending order, if a
-// classifier does not leave open which row is whose: it has as many rows as there are values, and none is negative. Text, whose order says
-// nothing of rows, is mapped if there are as many words as rows.
-func newTable(all []*labelled, rows, stated int, ignore []ignored, words []string) (*table, error) {
+// classifier does not leave open which row is whose: it has as many rows as there are values. A negative one mostly marks a sample without a
+// class and is refused, unless the labels are −1 and 1. Text says nothing of rows: beside a classifier it is refused unless named holds
+// (--class-names gave the words in the order of rows). python/collapse/arrays.py decides the same.
+func newTable(all []*labelled, rows, stated int, ignore []ignored, words []string, named bool) (*table, error) {
 	k := max(rows, stated)
 	distinct := kept(distinctValues(all), ignore)
 	if len(distinct) == 0 {
 		return nil, fmt.Errorf("%s: every label is one that --ignore-label names; nothing is left to measure", names(all[0].parts))
 	}
 	lo, hi := distinct[0], distinct[len(distinct)-1]
-	if rows > 0 && words != nil && len(distinct) != rows {
-		return nil, fmt.Errorf("%s: the labels are %d different words, and the classifier has %d rows: which row is whose cannot be told; number the labels by row", names(all[0].parts), len(distinct), rows)
+	if rows > 0 && words != nil && !named {
+		return nil, fmt.Errorf("%s: the labels are words, and nothing says which row of the classifier is whose; pass --class-names with the names in the order of its rows", names(all[0].parts))
 	}
-	if rows > 0 && lo < 0 {
-		return nil, outOfRange(all, k, true, len(distinct), ignore)
+	if lo < 0 {
+		if !slices.Equal(distinct, []int64{-1, 1}) {
+			return nil, notAClass(all, ignore)
+		}
+		if k != 0 && k != 2 {
+			return nil, outOfRange(all, k, rows > 0, len(distinct), ignore)
+		}
 	}
 	if k == 0 && lo >= 0 && hi == int64(len(distinct)-1) {
 		return &table{k: len(distinct), ignore: ignore}, nil
@@ -160,6 +166,19 @@ func distinctValues(all []*labelled) []int64 {
 	return slices.Sorted(maps.Keys(seen))
 }
 
+// notAClass names the first negative label.
+func notAClass(all []*labelled, ignore []ignored) error {
+	for _, l := range all {
+		for i, v := range l.values {
+			if v < 0 && !ignores(ignore, v) {
+				p, row := l.locate(i)
+				return fmt.Errorf("%s: %s: sample %d has label %d, which is not a class; leave its samples out with --ignore-label=%[4]d", p.where(), l.role, row, v)
+			}
+		}
+	}
+	panic("featurefiles: no label is negative")
+}
+
 // outOfRange names the first label that cannot be a class number.
 func outOfRange(all []*labelled, k int, classifier bool, distinct int, ignore []ignored) error {
 	of := "--classes says"
@@ -172,10 +191,6 @@ func outOfRange(all []*labelled, k int, classifier bool, distinct int, ignore []
 				continue
 			}
 			p, row := l.locate(i)
-			if v < 0 {
-				return fmt.Errorf("%s: %s: sample %d has label %d; want 0 to %d, since %s %d classes; --ignore-label=%d leaves such samples out, if it marks those without a class",
-					p.where(), l.role, row, v, k-1, of, k, v)
-			}
 			return fmt.Errorf("%s: %s: sample %d has label %d; want 0 to %d, since %s %d classes (%d different labels: they cannot be matched to classes in order either)",
 				p.where(), l.role, row, v, k-1, of, k, distinct)
 		}
@@ -231,8 +246,8 @@ func (t *table) names(words []string) []string {
 	return out
 }
 
-// unify numbers text labels in alphabetical order over all files; nil if labels are numbers.
-func unify(all []*labelled) ([]string, error) {
+// unify numbers text labels over all files: as they are named or, with no names, in alphabetical order; nil if labels are numbers.
+func unify(all []*labelled, named []string) ([]string, error) {
 	seen, text, other := map[string]int64{}, part{}, part{}
 	for _, l := range all {
 		for _, p := range l.parts {
@@ -247,6 +262,9 @@ func unify(all []*labelled) ([]string, error) {
 		}
 	}
 	if text.path == "" {
+		if named != nil {
+			return nil, fmt.Errorf("--class-names, but the labels of %s are numbers", other.where())
+		}
 		return nil, nil
 	}
 	if other.path != "" {
@@ -257,6 +275,12 @@ func unify(all []*labelled) ([]string, error) {
 		words = append(words, w)
 	}
 	slices.Sort(words)
+	if named != nil {
+		if i := slices.IndexFunc(words, func(w string) bool { return !slices.Contains(named, w) }); i >= 0 {
+			return nil, fmt.Errorf("labels of %s hold %q, which is none of --class-names (%s)", text.where(), words[i], shorten(named))
+		}
+		words = named
+	}
 	for i, w := range words {
 		seen[w] = int64(i)
 	}

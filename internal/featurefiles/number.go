@@ -32,13 +32,22 @@ func (f *finder) number(s *Set) error {
 			return fmt.Errorf("%s: the %s are empty", l.parts[0].where(), l.role)
 		}
 	}
-	words, err := unify(all)
+	words, err := unify(all, f.req.ClassNames)
 	if err != nil {
 		return err
+	}
+	if n := len(f.req.ClassNames); n > 0 {
+		if f.req.Classes > 0 && f.req.Classes != n {
+			return fmt.Errorf("--classes %d, and --class-names has %d; want one of the two", f.req.Classes, n)
+		}
+		f.req.Classes = n
 	}
 	rows := 0
 	if s.head != nil {
 		rows = s.head.k
+		if rows == 1 && f.req.Classes != 1 && len(distinctValues(all)) == 2 {
+			return fmt.Errorf("%s has one row, the logit of one class against the other; pass two, −w/2 and w/2 (np.vstack([-W, W]) / 2), and the same of the bias", s.head.wPart.where())
+		}
 		if f.req.Classes > 0 && f.req.Classes != rows {
 			return fmt.Errorf("--classes %d, and %s has %d rows; want one for each class", f.req.Classes, s.head.wPart.where(), rows)
 		}
@@ -84,7 +93,7 @@ func (f *finder) number(s *Set) error {
 func (f *finder) numbering(s *Set, all []*labelled, rows int, ignore []ignored, words []string) (*table, error) {
 	m := f.req.Means
 	if m == nil {
-		return newTable(all, rows, f.req.Classes, ignore, words)
+		return newTable(all, rows, f.req.Classes, ignore, words, f.req.ClassNames != nil)
 	}
 	if rows > 0 {
 		var err error
@@ -93,7 +102,7 @@ func (f *finder) numbering(s *Set, all []*labelled, rows int, ignore []ignored, 
 		}
 	}
 	if m.Values == nil {
-		return newTable(all, m.K, m.K, ignore, words)
+		return newTable(all, m.K, m.K, ignore, words, f.req.ClassNames != nil)
 	}
 	t := &table{k: m.K, values: m.Values, class: make(map[int64]int32, m.K), ignore: ignore}
 	for c, v := range m.Values {

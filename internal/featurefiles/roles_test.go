@@ -2,11 +2,13 @@ package featurefiles
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 	"testing"
 
 	"collapse/arrayfile"
+	"collapse/internal/reporttest"
 	"collapse/measure"
 )
 
@@ -38,7 +40,7 @@ func TestEveryRole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"dilation", "test_accuracy", "memorization_redrawn", "memorization_flipped", "nc5_ood"} {
-		if _, ok := want.Measures[key]; !ok {
+		if _, ok := want.Measures.Get(key); !ok {
 			t.Fatalf("%s is missing: %s", key, want.Missing[key])
 		}
 	}
@@ -47,8 +49,8 @@ func TestEveryRole(t *testing.T) {
 		arrayfile.Of("test_h", []int{n, p.d}, test), arrayfile.Of("test_true", []int{n}, p.y), arrayfile.Of("train_true", []int{n}, p.y),
 		arrayfile.Of("train_redrawn", []int{n}, redrawn), arrayfile.Of("ood", []int{5, p.d}, test[:5*p.d]),
 	}
-	near(t, "one file", measured(t, write(t, "npz", arrays), measure.Options{}), want.Measures, 1e-12, 1e-15)
-	near(t, "flags", measured(t, write(t, "flags", arrays), measure.Options{}), want.Measures, 1e-12, 1e-15)
+	near(t, "one file", measured(t, write(t, "npz", arrays), measure.Options{}), maps.Collect(want.Measures.All()), 1e-12, 1e-15)
+	near(t, "flags", measured(t, write(t, "flags", arrays), measure.Options{}), maps.Collect(want.Measures.All()), 1e-12, 1e-15)
 }
 
 // TestTestFileBringsItsLabels: --test-features of a file with features and labels needs no --test-labels.
@@ -81,7 +83,7 @@ func TestLayers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, has := r.Measures["nc3_gram"]; has != c.Classifier {
+		if _, has := r.Measures.Get("nc3_gram"); has != c.Classifier {
 			t.Errorf("%s: nc3_gram measured is %v: the classifier belongs to the features alone", c.Name, has)
 		}
 	}
@@ -126,7 +128,7 @@ func TestNarrowFeaturesBesideAFloat64Classifier(t *testing.T) {
 		{arrayfile.Of("weight", []int{k, d}, make([]float32, k*d)), 2}, {arrayfile.Of("weight", []int{k, d}, make([]float64, k*d)), 2},
 	} {
 		r := measured(t, write(t, "npz", []arrayfile.Array{arrayfile.Of("h", []int{k * n, d}, h), arrayfile.Of("y", []int{k * n}, y), c.weight}), measure.Options{})
-		if got := r.Measures["rank_between"]; got != c.want {
+		if got := reporttest.Of(r.Measures, "rank_between"); got != c.want {
 			t.Errorf("classifier of %v: rank %g, want %g", c.weight.DType, got, c.want)
 		}
 	}

@@ -22,6 +22,9 @@ type Request struct {
 	Layers string
 	// Classes is K where labels alone do not tell; 0: from the classifier, else from the labels.
 	Classes int
+	// ClassNames are the words of labels in the order of the classes, which is that of a classifier's rows; nil: alphabetical, and none beside a
+	// classifier.
+	ClassNames []string
 	// Means is the merged first pass of all shards, which numbers the classes; nil without one.
 	Means *measure.Moments
 	// IgnoreLabels spells labels whose samples have no part in anything, such as -100.

@@ -33,7 +33,7 @@ func spectrum(m *measurement.Result, c *measurement.Column) Picture {
 		}
 	}
 	series := []chart.Series{s}
-	if rank, ok := c.Measures[measure.KeyRankBetween]; ok {
+	if rank, ok := c.Measures.Get(measure.KeyRankBetween); ok {
 		series = append(series, chart.Series{ID: "rank", Label: "kept for NC1", Kind: chart.VLine, Color: chart.Ink, Dashed: true, X: chart.Numbers{rank + 0.5}})
 	}
 	p.Panels = []chart.Panel{
@@ -96,7 +96,7 @@ func OverLayers(m *measurement.Result) Picture {
 		s := chart.Series{ID: k.key, Kind: chart.LinePoints, Color: chart.ColorFor(0), Marker: chart.Circle}
 		row := []string{k.key}
 		for i, c := range m.Columns {
-			v, ok := c.Measures[k.key]
+			v, ok := c.Measures.Get(k.key)
 			row = append(row, c.Value(k.key))
 			if ok {
 				s.X, s.Y = append(s.X, float64(i)), append(s.Y, v)

@@ -2,6 +2,7 @@ package figure
 
 import (
 	"bytes"
+	"collapse/internal/reporttest"
 	"flag"
 	"math"
 	"os"
@@ -81,9 +82,9 @@ func measured(t *testing.T, p chart.Panel, kind, key string) float64 {
 		t.Fatal(err)
 	}
 	if key == "dilation" {
-		return math.Sqrt(r.Measures["nc1_pinv"])
+		return math.Sqrt(reporttest.Of(r.Measures, "nc1_pinv"))
 	}
-	if v, ok := r.Measures[key]; ok {
+	if v, ok := r.Measures.Get(key); ok {
 		return v
 	}
 	t.Fatalf("%s was not measured", key)

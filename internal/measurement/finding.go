@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"collapse/internal/format"
@@ -20,6 +21,7 @@ const (
 	asByChance      = 0.5 // over the smallest of shuffled labels: not distinguishable from chance
 	separate        = 0.9 // least nearest-centre accuracy of collapsed classes
 	simplexDistance = 0.3
+	clearlyWider    = 4    // variance of classes that spread out, at least, over that of the tight ones
 	luck            = 2e-3 // probability that noise of so few samples is this tight by luck
 )
 
@@ -28,8 +30,10 @@ type state int
 
 const (
 	unknown state = iota
+	maybeOverlap
 	noCollapse
 	byChance
+	partial // some classes are collapsed, and the others coincide
 	onTheWay
 	collapsed
 	complete
@@ -47,25 +51,31 @@ type verdict struct {
 // judgeCollapse combines NC1, its null, its uncertainty, nearest centres and the number of samples. It gives no state that rounding could
 // change, and none based on a single number.
 func judgeCollapse(r *measure.Report) verdict {
-	nc1, ok := r.Measures[measure.KeyNC1Pinv]
+	nc1, ok := r.Value(measure.KeyNC1Pinv)
+	if v, found := partly(r); found {
+		return v
+	}
 	if !ok {
 		return undefined(r)
 	}
-	rank, full := r.Measures[measure.KeyRankBetween], float64(min(r.D, r.K-1))
-	if cut := full - rank; rank > 0 && cut > 0 {
-		return verdict{unknown, fmt.Sprintf("These features cannot tell whether classes have shrunk: %d of %d directions between class means are within rounding or below the chosen cut, and NC1 leaves them out",
-			int(cut), int(full))}
+	f := &r.Facts
+	if f.Rank == 0 {
+		return verdict{unknown, "NC1 cannot be read: it is not known over how many directions it is a mean"}
 	}
-	perDirection := float64(r.K) / rank
+	if cut := f.Possible - f.Rank; cut > 0 {
+		return verdict{unknown, fmt.Sprintf("These features cannot tell whether classes have shrunk: %d of %d directions between class means are within rounding or below the chosen cut, and NC1 leaves them out",
+			cut, f.Possible)}
+	}
+	perDirection := float64(r.K) / float64(f.Rank)
 	open, _ := r.Open(measure.KeyNC1Pinv)
-	low, high := stateOf(r, max(0, nc1-open), perDirection), stateOf(r, nc1+open, perDirection)
+	low, high := stateOf(r, nc1, max(0, nc1-open), perDirection), stateOf(r, nc1, nc1+open, perDirection)
 	if low != high && !(low >= collapsed && high >= collapsed) {
 		return verdict{unknown, fmt.Sprintf("Rounding hides how far classes have shrunk: NC1 lies between %s and %s", format.Digits(max(0, nc1-open)), format.Digits(nc1+open))}
 	}
 	if low != high {
 		high = collapsed
 	}
-	return explainState(r, high, nc1*perDirection)
+	return explainState(r, high, nc1, nc1*perDirection)
 }
 
 // undefined says why there is no NC1.
@@ -82,8 +92,8 @@ func undefined(r *measure.Report) verdict {
 	return verdict{unknown, "NC1 is not defined: " + reason}
 }
 
-// stateOf returns the state for a value of NC1.
-func stateOf(r *measure.Report, nc1, perDirection float64) state {
+// stateOf returns the state if NC1, which was found to be found, is nc1.
+func stateOf(r *measure.Report, found, nc1, perDirection float64) state {
 	ratio := nc1 * perDirection
 	null, known := r.Null[measure.KeyNC1Pinv]
 	if known && nc1 >= asByChance*null.Low && nc1 > belowChance*null.Median { // few samples: a shuffle may restore the labels
@@ -91,12 +101,13 @@ func stateOf(r *measure.Report, nc1, perDirection float64) state {
 	}
 	most := ratio
 	if typical, ok := median(r.Directions); ok { // a few directions in which means hardly differ must not decide
-		if found := r.Measures[measure.KeyNC1Pinv]; found > 0 {
+		if found > 0 {
 			typical *= nc1 / found // directions are as uncertain as NC1
 		}
 		most = min(most, typical)
 	}
-	if accuracy, measured := r.Measures[measure.KeyNCCAccuracy]; measured && accuracy < separate && most <= partRatio {
+	apart := r.Facts.Nearest.AtLeast(separate)
+	if apart == measure.False && most <= partRatio {
 		return noCollapse
 	}
 	// Even isotropic noise has a ratio of N/(K+d), and there are no shuffled labels to compare with.
@@ -106,6 +117,8 @@ func stateOf(r *measure.Report, nc1, perDirection float64) state {
 	switch {
 	case known && nc1 > belowChance*null.Median || most > partRatio:
 		return noCollapse
+	case apart == measure.Unknown:
+		return maybeOverlap
 	case ratio <= completeRatio:
 		return complete
 	case most <= CollapsedRatio:
@@ -130,18 +143,22 @@ func byLuck(r *measure.Report, ratio float64) float64 {
 }
 
 // explainState is a sentence for a state.
-func explainState(r *measure.Report, s state, ratio float64) verdict {
+func explainState(r *measure.Report, s state, nc1, ratio float64) verdict {
 	spread := "in the directions that tell classes apart, samples spread " + spreadWords(ratio)
-	if s >= onTheWay && r.N <= r.K {
-		return verdict{unknown, "Too few samples to tell: with one sample per class there is no spread to see"}
-	}
-	if s >= onTheWay && byLuck(r, ratio) > luck {
-		return verdict{unknown, fmt.Sprintf("Too few samples to tell: with %s of %d classes, noise is this tight about once in %.0f times", format.Count(r.N, "sample"), r.K, 1/byLuck(r, ratio))}
+	if s >= onTheWay {
+		if words := tooFew(r, ratio); words != "" {
+			return verdict{unknown, words}
+		}
 	}
 	switch s {
 	case unknown:
+		if r.Facts.Summed {
+			return verdict{s, fmt.Sprintf("It cannot be told whether classes have shrunk: %s in %s may look like this by chance, and means and scatters leave no labels to shuffle", format.Count(r.N, "sample"), format.Count(r.D, "coordinate"))}
+		}
 		return verdict{s, fmt.Sprintf("Without shuffled labels (--null %d) it cannot be told whether classes have shrunk: %s in %s may look like this by chance", measure.DefaultNull,
 			format.Count(r.N, "sample"), format.Count(r.D, "coordinate"))}
+	case maybeOverlap:
+		return verdict{s, "It is not known whether classes overlap: NC1 is small (" + spread + "), but no sample was compared with all class means"}
 	case complete:
 		return verdict{s, "samples sit on their class means"}
 	case collapsed, onTheWay:
@@ -149,7 +166,23 @@ func explainState(r *measure.Report, s state, ratio float64) verdict {
 	case byChance:
 		return verdict{s, chance(r)}
 	}
-	return verdict{s, notCollapsed(r, spread, ratio)}
+	return verdict{s, notCollapsed(r, spread, nc1, ratio)}
+}
+
+// tooFew says that noise of so few samples may be as tight as the ratio; "" if it hardly is.
+func tooFew(r *measure.Report, ratio float64) string {
+	if r.N <= r.K {
+		return "Too few samples to tell: with one sample per class there is no spread to see"
+	}
+	chance := byLuck(r, ratio)
+	if chance <= luck {
+		return ""
+	}
+	often := "as often as not"
+	if chance < .5 {
+		often = fmt.Sprintf("about once in %.0f times", 1/chance)
+	}
+	return fmt.Sprintf("Too few samples to tell: with %s of %d classes, noise is this tight %s", format.Count(r.N, "sample"), r.K, often)
 }
 
 // spreadWords says how far samples spread around their class's mean, from the ratio of variances.
@@ -158,15 +191,15 @@ func spreadWords(ratio float64) string {
 }
 
 // notCollapsed says why classes have not collapsed even if a single reading suggests that they have.
-func notCollapsed(r *measure.Report, spread string, ratio float64) string {
-	accuracy, measured := r.Measures[measure.KeyNCCAccuracy]
+func notCollapsed(r *measure.Report, spread string, nc1, ratio float64) string {
 	null, known := r.Null[measure.KeyNC1Pinv]
-	tight, nc1 := tightClasses(r), r.Measures[measure.KeyNC1Pinv]
+	near := r.Facts.Nearest
+	tight := tightClasses(r)
 	switch {
+	case near.AtLeast(separate) == measure.False && ratio <= partRatio:
+		return fmt.Sprintf("No collapse: NC1 is small, but only %s of samples are nearest to their own class mean: classes overlap", format.Percent(1-near.No))
 	case tight > 0 && tight < r.K:
 		return fmt.Sprintf("No collapse of all classes: %d of %d are tight, the others spread out", tight, r.K)
-	case measured && accuracy < separate && ratio <= partRatio:
-		return fmt.Sprintf("No collapse: NC1 is small, but only %s of samples are nearest to their own class mean: classes overlap", format.Percent(accuracy))
 	case known && nc1 > belowChance*null.Median && ratio <= partRatio:
 		return fmt.Sprintf("No clear collapse: NC1 is small, but still %s of its value for shuffled labels", ratioWords(nc1/null.Median))
 	}
@@ -199,20 +232,29 @@ func chance(r *measure.Report) string {
 	return words
 }
 
-// tightClasses counts classes with several samples whose variance is below a hundredth of that between class means.
-func tightClasses(r *measure.Report) int {
-	between, n := r.Measures[measure.KeyTraceBetween], 0
-	for c, v := range r.PerClass["within_trace"] {
-		if c < len(r.ClassCounts) && r.ClassCounts[c] > 4 && v <= between/100 {
+// tightClasses counts classes with several samples whose variance is below a hundredth of that between class means; 0 if the others do
+// not clearly spread wider, since then no limit divides them.
+func tightClasses(r *measure.Report) (n int) {
+	most, least := 0.0, math.Inf(1) // variance of tight classes, and of the others
+	for c, v := range r.Facts.Spread {
+		switch {
+		case r.ClassCounts[c] <= 4:
+		case v <= r.Facts.Between/100:
 			n++
+			most = max(most, v)
+		default:
+			least = min(least, v)
 		}
+	}
+	if least < clearlyWider*most {
+		return 0
 	}
 	return n
 }
 
 // simplexWords says how close class means are to a simplex once classes have shrunk.
 func simplexWords(r *measure.Report) string {
-	switch _, ok := r.Measures[measure.KeyNC2MeansCentred]; {
+	switch _, ok := r.Value(measure.KeyNC2MeansCentred); {
 	case !ok:
 		return ""
 	case r.K == 2:
@@ -234,26 +276,34 @@ func simplexWords(r *measure.Report) string {
 
 // isNear reports whether a distance to a frame is small, whatever its rounding error, and smaller than with shuffled labels.
 func isNear(r *measure.Report, key string) bool {
-	v, ok := r.Measures[key]
+	v, ok := r.Value(key)
 	open, _ := r.Open(key)
 	null, known := r.Null[key]
 	return ok && v+open <= simplexDistance && !(known && v+open > asByChance*null.Low)
 }
 
-// Finding is the headline: what all readings together say, in one or two sentences.
+// naming names class k of a report.
+type naming func(k int) string
+
+// Finding is the headline: what all readings together say, in one or two sentences. Classes have their numbers.
 func Finding(r *measure.Report) string {
+	return findingNamed(r, func(k int) string { return strconv.Itoa(r.Class(k)) })
+}
+
+func findingNamed(r *measure.Report, name naming) string {
 	v := judgeCollapse(r)
 	if v.state < onTheWay {
-		return v.words
+		return v.words + unusual(r, v.state, name)
 	}
 	words := stateNames[v.state]
 	if degenerate, known := r.Degenerate(); known && degenerate {
-		words += fmt.Sprintf(", but degenerate: one class mean lies near the origin (its length is %s of the longest)", format.Percent(r.Measures[measure.KeyMeanNormRatio])) + "; " + v.words
+		f := &r.Facts
+		words += fmt.Sprintf(", but degenerate: one class mean lies near the origin (its length is %s of the longest)", format.Percent(slices.Min(f.Lengths)/slices.Max(f.Lengths))) + "; " + v.words
 	} else {
 		words += ": " + v.words
 	}
 	if more := simplexWords(r); more != "" {
 		words += "; " + more
 	}
-	return words
+	return words + unusual(r, v.state, name)
 }

@@ -1,6 +1,7 @@
 package measurement
 
 import (
+	"collapse/internal/reporttest"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -70,7 +71,7 @@ func TestNoiseIsNotCalledCollapsed(t *testing.T) {
 		s := drawSet(r, 1, func(float64) float64 { return 0 }, func(float64) float64 { return 1 }, logUniform(r, 1, 1e4))
 		words, m := finding(t, s)
 		if low := strings.ToLower(words); strings.Contains(low, "collapsed") || strings.Contains(low, "near a simplex") && !strings.Contains(low, "not near a simplex") || words == "" {
-			t.Errorf("set %d: K = %d, d = %d, %d samples: %q (NC1 %g, shuffled %+v)", i, s.k, s.d, len(s.labels), words, m.Measures[measure.KeyNC1Pinv], m.Null[measure.KeyNC1Pinv])
+			t.Errorf("set %d: K = %d, d = %d, %d samples: %q (NC1 %g, shuffled %+v)", i, s.k, s.d, len(s.labels), words, reporttest.Of(m.Measures, measure.KeyNC1Pinv), m.Null[measure.KeyNC1Pinv])
 		}
 	}
 }
@@ -91,7 +92,7 @@ func TestCollapsedClassesAreCalledCollapsed(t *testing.T) {
 		words, m := finding(t, s)
 		if !strings.HasPrefix(words, "Collapsed") {
 			t.Errorf("set %d: K = %d, d = %d, %d samples, spread %g, heavy %g: %q (NC1 %g, directions %v, shuffled %+v)", i, s.k, s.d, len(s.labels), relative, heavy, words,
-				m.Measures[measure.KeyNC1Pinv], m.Directions, m.Null[measure.KeyNC1Pinv])
+				reporttest.Of(m.Measures, measure.KeyNC1Pinv), m.Directions, m.Null[measure.KeyNC1Pinv])
 		}
 	}
 }
@@ -138,7 +139,7 @@ func TestNoiseWithoutShuffledLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	if words := Finding(m); !strings.Contains(words, "Without shuffled labels (--null ") {
-		t.Errorf("%q (NC1 %g)", words, m.Measures[measure.KeyNC1Pinv])
+		t.Errorf("%q (NC1 %g)", words, reporttest.Of(m.Measures, measure.KeyNC1Pinv))
 	}
 	for i, c := range s.labels { // classes that are far apart are told without
 		s.h[i*d+int(c)] += 1000
@@ -147,6 +148,6 @@ func TestNoiseWithoutShuffledLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	if words := Finding(m); !strings.HasPrefix(words, "Collapsed") {
-		t.Errorf("far apart: %q (NC1 %g)", words, m.Measures[measure.KeyNC1Pinv])
+		t.Errorf("far apart: %q (NC1 %g)", words, reporttest.Of(m.Measures, measure.KeyNC1Pinv))
 	}
 }

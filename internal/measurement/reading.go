@@ -49,11 +49,9 @@ var readings = map[string]reading{
 	measure.KeyNC1Pinv: readNC1,
 	measure.KeyNC1TraceRatio: steps(smallIsCollapse, "no variance is left within classes", "nearly all variance is between classes", "most variance is between classes",
 		"less variance within classes than between them", "more variance within classes than between them"),
-	measure.KeyCDNV: steps(smallIsCollapse, "classes are points compared with their distances", "pairs of classes are far apart compared with their spread", "pairs of classes are well separated compared with their spread",
-		"pairs of classes overlap somewhat", "pairs of classes overlap"),
+	measure.KeyCDNV:    pairSpread("pairs of classes", "classes are points compared with their distances", "pairs of classes are far apart compared with their spread", "pairs of classes are well separated compared with their spread"),
 	measure.KeyCDNVStd: plain("how much this varies between pairs of classes"),
-	measure.KeyCDNVMax: steps(smallIsCollapse, "even the closest two classes are points compared with their distance", "even the closest pair of classes is far apart compared with its spread", "even the closest pair of classes is well separated compared with its spread",
-		"the closest pair of classes overlaps somewhat", "some pair of classes overlaps"),
+	measure.KeyCDNVMax: pairSpread("the closest two classes", "even the closest two classes are points compared with their distance", "even the closest pair of classes is far apart compared with its spread", "even the closest pair of classes is well separated compared with its spread"),
 	measure.KeyVCI: steps([]float64{1e-3, 0.1, 0.5}, "a linear map separates the classes without spread", "a linear map leaves little spread within classes",
 		"a linear map leaves part of the spread within classes", "no linear map makes the classes tight"),
 	measure.KeyTraceWithin:  plain("variance within classes, in squared feature units"),
@@ -72,7 +70,7 @@ var readings = map[string]reading{
 		return fmt.Sprintf("%d of them were cut as rounding and do not enter nc1_pinv", int(v))
 	},
 	measure.KeyGNC2Riesz:       steps(distance, "all pairs of class means repel equally", "pairs of class means repel almost equally", "repulsion of class means varies", "repulsion of class means varies widely"),
-	measure.KeyDilation:        steps(smallIsCollapse, "test samples sit on their class mean", "test classes are very tight", "test classes are tight", "test classes spread noticeably", "test classes spread wider than the distance between their means"),
+	measure.KeyDilation:        readDilation,
 	measure.KeyTestNC1Ratio:    steps(smallIsCollapse, "no variance within test classes", "nearly all test variance is between classes", "most test variance is between classes", "less test variance within classes than between them", "more test variance within classes than between them"),
 	measure.KeyNC2W:            etfDistance("the classifier's rows", "a simplex ETF"),
 	measure.KeyNC2MeansETF:     etfDistance("uncentred class means", "a simplex ETF"),
@@ -98,7 +96,7 @@ var readings = map[string]reading{
 		return fmt.Sprintf("classifiers of small classes have cosine %s on average (%s: a simplex ETF; 1: one classifier for all of them)", format.Digits(v), format.Digits(-1/float64(r.K-1)))
 	},
 	measure.KeyParticipation: func(v float64, r *measure.Report) string {
-		return fmt.Sprintf("class means point into about %s directions (a simplex ETF: %d)", format.Digits(v), r.K-1)
+		return fmt.Sprintf("class means point into about %s of at most %d directions", format.Digits(v), min(r.D, r.K-1))
 	},
 	measure.KeyNC2WSELI:     etfDistance("the classifier's rows around their mean", "the geometry that the class sizes ask for"),
 	measure.KeyNC2MeansSELI: etfDistance("class means around their mean", "the geometry that the class sizes ask for"),
@@ -195,6 +193,27 @@ func coherence(what string) reading {
 	}
 }
 
+// pairSpread reads a class-distance normalised variance. From a tenth on it says how wide classes are, not whether they overlap: the spread is
+// a sum over all coordinates, of which only those between the two means bring samples nearer to the other.
+func pairSpread(who string, small ...string) reading {
+	return func(v float64, r *measure.Report) string {
+		for i, words := range small {
+			if v <= smallIsCollapse[i] {
+				return words
+			}
+		}
+		return fmt.Sprintf("%s spread %s as far as their means are apart, over %s together", who, ratioWords(math.Sqrt(v)), format.Count(r.D, "coordinate"))
+	}
+}
+
+// readDilation says how wide test classes are in the directions between their means, of which there are at most min(d, K−1).
+func readDilation(v float64, r *measure.Report) string {
+	if v <= smallIsCollapse[0] {
+		return "test samples sit on their class mean"
+	}
+	return "in the directions that tell test classes apart, samples spread " + ratioWords(v*math.Sqrt(float64(r.K)/float64(max(1, min(r.D, r.K-1))))) + " as far as class means do"
+}
+
 // detection reads an AUROC.
 func detection(score string) reading {
 	return steps([]float64{.4, .6, .9, .999}, score+" is higher for unknown inputs: it misleads", score+" does not tell unknown inputs from known ones",
@@ -211,11 +230,11 @@ func sideOfBoundary(v float64) string {
 // readNC1 says how wide classes are compared with the distances between their means, on average over the directions
 // between them.
 func readNC1(v float64, r *measure.Report) string {
-	rank := r.Measures[measure.KeyRankBetween]
-	if !(rank > 0) {
+	rank := r.Facts.Rank
+	if rank == 0 {
 		return "spread within classes compared with distances between class means"
 	}
-	return fmt.Sprintf("samples spread %s (rms over %s)", spreadWords(v*float64(r.K)/rank), format.Count(int(rank), "direction"))
+	return fmt.Sprintf("samples spread %s (rms over %s)", spreadWords(v*float64(r.K)/float64(rank)), format.Count(rank, "direction"))
 }
 
 // ratioWords writes a ratio as a percentage or, from 2 on, as a multiple.

@@ -46,8 +46,8 @@ var Quantiles = []float64{0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1}
 
 // NewColumn makes a column from a report and adds derived values.
 func NewColumn(name string, r *measure.Report) Column {
-	c := Column{Name: name, Report: r, Readings: make(map[string]string, len(r.Measures))}
-	for key, v := range r.Measures {
+	c := Column{Name: name, Report: r, Readings: make(map[string]string, r.Measures.Len())}
+	for key, v := range r.Measures.All() {
 		c.Readings[key] = Reading(key, v, r)
 	}
 	for _, q := range Quantiles {

@@ -71,7 +71,10 @@ type Row struct {
 }
 
 // finding is the headline.
-func (m *Result) finding() string { return Finding(m.MainColumn().Report) }
+func (m *Result) finding() string {
+	c := m.MainColumn()
+	return findingNamed(c.Report, func(k int) string { return m.Class(c, k) })
+}
 
 func (m *Result) tiles() []format.Tile {
 	r := m.MainColumn().Report
@@ -83,7 +86,7 @@ func (m *Result) tiles() []format.Tile {
 		{measure.KeyNC1Pinv, "NC1 (pinv)", format.Digits}, {measure.KeyNC2MeansCentred, "NC2 (centred means)", format.Digits}, {measure.KeyNC3Gram, "NC3 (Gram)", format.Digits},
 		{measure.KeyNC4NCCMismatch, "NC4 mismatch", shortPercent}, {measure.KeyAccuracy, "accuracy", shortPercent}, {measure.KeyTestAccuracy, "test accuracy", shortPercent},
 	} {
-		if v, ok := r.Measures[t.key]; ok {
+		if v, ok := r.Measures.Get(t.key); ok {
 			out = append(out, format.Tile{Value: t.text(v), Name: t.name})
 		}
 	}
@@ -111,7 +114,7 @@ func (m *Result) rows() []Group {
 					row.Definition = conv.Formula + ". " + format.Capital(conv.Weighting) + ". " + conv.Source + "."
 				}
 			}
-			if v, ok := m.MainColumn().Measures[d.Key]; ok {
+			if v, ok := m.MainColumn().Measures.Get(d.Key); ok {
 				row.Reading, row.Shuffled = Reading(d.Key, v, m.MainColumn().Report), m.MainColumn().chance(d.Key)
 			}
 			rows.Rows = append(rows.Rows, row)

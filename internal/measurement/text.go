@@ -32,7 +32,7 @@ type group struct {
 func (m *Result) groups() []group {
 	var out []group
 	for _, d := range measure.Definitions() {
-		if !slices.ContainsFunc(m.Columns, func(c Column) bool { _, ok := c.Measures[d.Key]; return ok }) {
+		if !slices.ContainsFunc(m.Columns, func(c Column) bool { _, ok := c.Measures.Get(d.Key); return ok }) {
 			continue
 		}
 		if len(out) == 0 || out[len(out)-1].Name != d.Group {
@@ -68,7 +68,7 @@ func (m *Result) WriteText(w io.Writer) error {
 }
 
 func (c *Column) Value(key string) string {
-	if v, ok := c.Measures[key]; ok {
+	if v, ok := c.Measures.Get(key); ok {
 		return significant(v) + c.open(key)
 	}
 	return "–"
@@ -179,7 +179,7 @@ func (c *Column) csvMeasures() iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		for _, d := range measure.Definitions() {
 			row := []string{c.Name, "", d.Key, "", c.Missing[d.Key], "", d.Formula, d.Source}
-			if v, ok := c.Measures[d.Key]; ok {
+			if v, ok := c.Measures.Get(d.Key); ok {
 				row[3], row[5] = exact(v), c.Conventions[d.Key].Weighting
 			}
 			if !yield(append(row, c.certaintyCells(d.Key)...)) {

@@ -2,6 +2,7 @@ package measurement
 
 import (
 	"bytes"
+	"collapse/internal/reporttest"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -18,38 +19,64 @@ func TestFindingSentences(t *testing.T) {
 		want   string
 	}{
 		{func(*measure.Report) {}, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are near a simplex ETF"},
-		{func(r *measure.Report) { r.Measures[measure.KeyMeanNormRatio] = .02 }, "Collapsed, but degenerate: one class mean lies near the origin (its length is 2.00\u00a0% of the longest); " + spread +
+		{func(r *measure.Report) { r.Facts.Lengths[3] = .02 }, "Collapsed, but degenerate: one class mean lies near the origin (its length is 2.00\u00a0% of the longest); " + spread +
 			"1.00\u00a0% as far as class means do; class means are near a simplex ETF"},
-		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv] = 1e-9 }, "Collapsed completely: samples sit on their class means; class means are near a simplex ETF"},
-		{func(r *measure.Report) { r.Measures[measure.KeyNC2MeansCentred] = .6 }, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are not near a simplex ETF"},
+		{func(r *measure.Report) { set(r, measure.KeyNC1Pinv, 1e-9) }, "Collapsed completely: samples sit on their class means; class means are near a simplex ETF"},
+		{func(r *measure.Report) { set(r, measure.KeyNC2MeansCentred, .6) }, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are not near a simplex ETF"},
 		{func(r *measure.Report) {
-			r.Measures[measure.KeyNC2MeansCentred], r.Measures[measure.KeyNC2MeansOF], r.ClassCounts[0] = .6, .1, 30
+			set(r, measure.KeyNC2MeansCentred, .6)
+			set(r, measure.KeyNC2MeansOF, .1)
+			r.ClassCounts[0] = 30
 		}, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are near an orthogonal frame, but not near a simplex ETF around the centre of all samples, which large classes shift"},
-		{func(r *measure.Report) { r.Measures[measure.KeyRankBetween] = 7 }, "These features cannot tell whether classes have shrunk: 2 of 9 directions between class means are within rounding or below the chosen cut, and NC1 leaves them out"},
-		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv], r.Directions[0] = 14.4, 100 }, "No collapse: shuffled labels give the same NC1 (with 20 samples per class in 64 coordinates, class means are far apart by chance)"},
+		{func(r *measure.Report) { r.Facts.Rank = 7 }, "These features cannot tell whether classes have shrunk: 2 of 9 directions between class means are within rounding or below the chosen cut, and NC1 leaves them out"},
+		{func(r *measure.Report) { set(r, measure.KeyNC1Pinv, 14.4); r.Directions[0] = 100 }, "No collapse: shuffled labels give the same NC1 (with 20 samples per class in 64 coordinates, class means are far apart by chance)"},
 		{func(r *measure.Report) {
-			r.Measures[measure.KeyNC1Pinv], r.Null, r.Directions = 14.4, nil, measure.Vector{100, 40, .01, .01}
+			set(r, measure.KeyNC1Pinv, 14.4)
+			r.Null, r.Directions = nil, measure.Vector{100, 40, .01, .01}
 		}, "No collapse: " + spread +
 			"4.00 times as far as class means do; only 2 of 4 directions are tight"},
 		{func(r *measure.Report) {
-			r.Measures[measure.KeyNC1Pinv], r.Null, r.Directions = 14.4, nil, measure.Vector{100, 40, .01}
+			set(r, measure.KeyNC1Pinv, 14.4)
+			r.Null, r.Directions = nil, measure.Vector{100, 40, .01}
 		}, "No collapse: " + spread +
 			"4.00 times as far as class means do; only 1 of 3 directions is tight"},
-		{func(r *measure.Report) { r.Measures[measure.KeyNCCAccuracy] = .5 }, "No collapse: NC1 is small, but only 50.00\u00a0% of samples are nearest to their own class mean: classes overlap"},
+		{func(r *measure.Report) { r.Facts.Nearest = measure.Share{Yes: .5, No: .5} }, "No collapse: NC1 is small, but only 50.00\u00a0% of samples are nearest to their own class mean: classes overlap"},
 		{func(r *measure.Report) {
 			r.Null[measure.KeyNC1Pinv] = measure.Null{Low: 2.6e-4, Median: 3e-4, High: 4e-4}
 		}, "No clear collapse: NC1 is small, but still 30.0\u00a0% of its value for shuffled labels"},
-		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv], r.Directions = .09, nil }, "On the way to collapse: " + spread + "31.6\u00a0% as far as class means do; class means are near a simplex ETF"},
+		{func(r *measure.Report) { set(r, measure.KeyNC1Pinv, .09); r.Directions = nil }, "On the way to collapse: " + spread + "31.6\u00a0% as far as class means do; class means are near a simplex ETF"},
 		{func(r *measure.Report) { r.K = 2 }, "Collapsed: " + spread +
 			"0.447\u00a0% as far as class means do; two class means are opposite around their centre whatever the model, so their angles say nothing"},
 		{func(r *measure.Report) { r.N = 10 }, "Too few samples to tell: with one sample per class there is no spread to see"},
-		{func(r *measure.Report) { r.Measures[measure.KeyNC1Pinv], r.Directions, r.N = .009, nil, 12 }, "Too few samples to tell: with 12 samples of 10 classes, noise is this tight about once in 100 times"},
+		{func(r *measure.Report) { set(r, measure.KeyNC1Pinv, .009); r.Directions, r.N = nil, 12 }, "Too few samples to tell: with 12 samples of 10 classes, noise is this tight about once in 100 times"},
+		{func(r *measure.Report) { r.Facts.Nearest = measure.Share{Yes: .8} }, "It is not known whether classes overlap: NC1 is small (" + spread + "1.00\u00a0% as far as class means do), but no sample was compared with all class means"},
+		{func(r *measure.Report) { r.Facts.Rank = 0 }, "NC1 cannot be read: it is not known over how many directions it is a mean"},
+		{func(r *measure.Report) { r.Facts.Coordinate, r.Facts.CoordinateShare = 5, .9995 }, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are near a simplex ETF; coordinate 5 carries 99.95\u00a0% of the variance between class means"},
+		{coinciding37, "8 of 10 classes are collapsed; classes 3 and 7 coincide"},
+		{func(r *measure.Report) {
+			coinciding37(r)
+			r.ClassCounts[3], r.ClassCounts[7] = 5, 6
+		}, "8 of 10 classes are collapsed; the 2 smallest classes are one point"},
+		{func(r *measure.Report) {
+			coinciding37(r)
+			r.N = 12
+		}, "Too few samples to tell: with 12 samples of 10 classes, noise is this tight about once in 33 times"},
 	} {
 		r := measurementtest.WordsReport()
 		c.change(r)
 		if got := Finding(r); got != c.want {
 			t.Errorf("got  %q\nwant %q", got, c.want)
 		}
+	}
+}
+
+// coinciding37 makes classes 3 and 7 of ten tight ones coincide, so that NC1 divides by the noise between them.
+func coinciding37(r *measure.Report) {
+	set(r, measure.KeyNC1Pinv, 40)
+	r.Directions[0] = 400
+	r.Facts.Coinciding = [][]int{{3, 7}}
+	for range r.K {
+		r.Facts.Spread, r.Facts.Apart = append(r.Facts.Spread, .03), append(r.Facts.Apart, 1)
 	}
 }
 
@@ -81,12 +108,13 @@ func TestTextTable(t *testing.T) {
 	r.Reason = map[string]string{measure.KeyNC1Pinv: reason, measure.KeyNC2MeansCentred: reason}
 	r.InputRounding = map[string]float64{measure.KeyNC1Pinv: 1e-6, measure.KeyNC2MeansCentred: 1e-3}
 	r.Uncertainty = map[string]float64{measure.KeyNC1Pinv: 1e-7, measure.KeyNC2MeansCentred: 1e-4}
-	r.Measures[measure.KeyNC2CosDeviation], r.Null[measure.KeyNC2CosDeviation] = 1.25, measure.Null{Low: 1.20345, Median: 1.25, High: 1.2966}
-	r.Measures[measure.KeyNC2Coherence] = .99
+	set(r, measure.KeyNC2CosDeviation, 1.25)
+	r.Null[measure.KeyNC2CosDeviation] = measure.Null{Low: 1.20345, Median: 1.25, High: 1.2966}
+	set(r, measure.KeyNC2Coherence, .99)
 	r.LeftOut = []measure.LeftOut{{Split: "train", Count: 3, Labels: []string{"1", "2", "7"}, Reason: "no sample"}}
 	r.Missing = map[string]string{}
 	for _, d := range measure.Definitions() {
-		if _, ok := r.Measures[d.Key]; !ok {
+		if _, ok := r.Measures.Get(d.Key); !ok {
 			r.Missing[d.Key] = "no classifier weight was given"
 		}
 	}
@@ -148,7 +176,10 @@ func TestTextOfLayers(t *testing.T) {
 		}
 	}
 	fields := strings.Fields(line)
-	if len(fields) < 4 || fields[1] != significant(m.Columns[0].Measures["nc1_pinv"]) || fields[3] != significant(m.Columns[2].Measures["nc1_pinv"]) {
+	if len(fields) < 4 || fields[1] != significant(reporttest.Of(m.Columns[0].Measures, "nc1_pinv")) || fields[3] != significant(reporttest.Of(m.Columns[2].Measures, "nc1_pinv")) {
 		t.Errorf("row of nc1_pinv: %q", line)
 	}
 }
+
+// set gives a report a value.
+func set(r *measure.Report, key string, v float64) { r.Measures = r.Measures.With(key, v) }

@@ -67,9 +67,9 @@ func (m *Result) cells(g group) (rows [][]string, widths []int) {
 		case !one:
 			row = append(row, d.Name)
 		case shuffled:
-			row = append(row, m.MainColumn().chance(d.Key), Reading(d.Key, m.MainColumn().Measures[d.Key], m.MainColumn().Report))
+			row = append(row, m.MainColumn().chance(d.Key), m.MainColumn().Readings[d.Key])
 		default:
-			row = append(row, Reading(d.Key, m.MainColumn().Measures[d.Key], m.MainColumn().Report))
+			row = append(row, m.MainColumn().Readings[d.Key])
 		}
 		rows = append(rows, row)
 	}

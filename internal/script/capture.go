@@ -187,7 +187,7 @@ func (m measurer) file(split, layer string, r *measure.Report) {
 			m.into.put(split, layer, key, 0, why)
 		}
 	}
-	for key, x := range r.Measures {
+	for key, x := range r.Measures.All() {
 		to, name := at(key)
 		m.into.put(to, layer, name, x, "")
 	}

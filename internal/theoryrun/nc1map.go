@@ -104,7 +104,11 @@ func nc1(h []float64, row recipe.Clusters) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return report.Measures[measure.KeyNC1Pinv], nil
+	v, ok := report.Value(measure.KeyNC1Pinv)
+	if !ok {
+		return 0, fmt.Errorf("NC1 of these features is not defined: %s", report.Missing[measure.KeyNC1Pinv])
+	}
+	return v, nil
 }
 
 func (m *nc1Map) claims() []judge.Claim {

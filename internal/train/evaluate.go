@@ -194,7 +194,7 @@ func (s *session[T]) measureLayers() (rows []row, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("train: layer %s: %w", t.Name, err)
 		}
-		for key, v := range report.Measures {
+		for key, v := range report.Measures.All() {
 			split := splitTrain
 			if key == measure.KeyDilation {
 				split = splitTest
@@ -215,7 +215,7 @@ func reportRows[T Float](split string, r *measure.Report, e *evaluation[T], only
 	if e.folded != nil {
 		rows = append(rows, number(split, keyFolded, share(e.folded, only)))
 	}
-	for key, v := range r.Measures {
+	for key, v := range r.Measures.All() {
 		switch key {
 		case measure.KeyAccuracy, measure.KeyTestAccuracy: // computed from the same logits above
 		case measure.KeyDilation:

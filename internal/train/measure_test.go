@@ -1,6 +1,7 @@
 package train
 
 import (
+	"collapse/internal/reporttest"
 	"fmt"
 	"math"
 	"os"
@@ -79,7 +80,7 @@ func TestFeaturesFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := r.Values[split.name+"/nc1_pinv"], report.Measures[measure.KeyNC1Pinv]; !(math.Abs(got-want) <= 1e-6*want) {
+		if got, want := r.Values[split.name+"/nc1_pinv"], reporttest.Of(report.Measures, measure.KeyNC1Pinv); !(math.Abs(got-want) <= 1e-6*want) {
 			t.Errorf("%s: NC1 is %v, the saved features give %v", split.name, got, want)
 		}
 	}

@@ -63,7 +63,7 @@ func TestSavedFeaturesAreMeasuredAlike(t *testing.T) {
 			}
 		}
 		compared := 0
-		for key, got := range report.Measures {
+		for key, got := range report.Measures.All() {
 			split := splitTrain
 			if key == measure.KeyDilation {
 				split = splitTest

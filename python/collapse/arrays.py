@@ -108,8 +108,8 @@ class Labels:
     def numbers(self, y, n, what, ignore=()):
         """int64 (n)."""
         y = _array(y.detach().cpu().numpy() if is_tensor(y) else y, what)
-        if y.ndim == 2 and y.shape[1] == 1:
-            y = y[:, 0]
+        if y.ndim > 1 and y.size and y.size == max(y.shape):  # a row or a column of them is as good
+            y = y.reshape(-1)
         if y.ndim != 1:
             raise ValueError("collapse: %s has shape %s; one label for each row of features is wanted%s"
                              % (what, y.shape, " (of one-hot rows or logits: x.argmax(1))" if y.ndim == 2 else ": x.reshape(-1)"))
@@ -126,6 +126,9 @@ class Labels:
         y = y.astype(np.int64, copy=False)
         if y.min() < 0:
             wrong = y[(y < 0) & ~np.isin(y, list(ignore))]
+            if len(wrong) and self.k in (None, 2) and set(np.unique(y).tolist()) == {-1, 1}:
+                self.k, self.names = 2, self.names or ["-1", "1"]
+                return (y + 1) // 2
             if len(wrong):
                 raise ValueError("collapse: %s holds %d, which is not a class; leave its samples out with ignore_index=%d" % (what, wrong[0], wrong[0]))
         return y

@@ -94,6 +94,8 @@ def _check_classifier(blocks, names):
     if len(shape) != 2 or shape[1] != d:
         raise ValueError("collapse: W has shape %s, and the features have width %d; (K, %d) is wanted%s"
                          % (shape, d, d, ": pass W.T" if len(shape) == 2 and shape[0] == d else ""))
+    if shape[0] == 1 and names.k in (None, 2):
+        raise ValueError("collapse: W has one row, the logit of one class against the other; pass two, -w/2 and w/2 (np.vstack([-W, W]) / 2), and the same of b")
     bias = next((x for x in blocks if x.name == "bias"), None)
     if bias is not None and bias.shape != (shape[0],):
         raise ValueError("collapse: b has shape %s, and W has %d rows; (%d,) is wanted" % (bias.shape, shape[0], shape[0]))
@@ -210,7 +212,7 @@ def _of_states(helper, blocks, flags, drop_nonfinite):
 
 
 # Flags in messages of the program, and the arguments of measure() that replace them.
-_ARGUMENTS = {"--drop-nonfinite": "drop_nonfinite=True", "--measures": "measures=", "--classes": "classes=", "--min-count": "min_count=",
+_ARGUMENTS = {"--drop-nonfinite": "drop_nonfinite=True", "--measures": "measures=", "--class-names": "classes=", "--classes": "classes=", "--min-count": "min_count=",
               "--imbalance": "imbalance=", "--null": "null=", "--rcond": "rcond=", "--ignore-label": "ignore_index=", "--threads": "threads="}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from support import ROOT, FolderTest, needs_torch, torch
 
 import collapse
+from collapse.arrays import Labels
 
 needs_program = unittest.skipUnless(os.environ.get("COLLAPSE_BINARY"), "COLLAPSE_BINARY does not name the program")
 
@@ -236,6 +237,7 @@ class RefusedTest(ArraysTest):
         self.refused(ValueError, r"\(K, 6\) is wanted: pass W.T", H, y, W.T)
         self.refused(ValueError, r"\(K, 6\) is wanted$", H, y, W[:, :4])
         self.refused(ValueError, r"b has shape \(2,\)", H, y, W, b[:2])
+        self.refused(ValueError, r"one row, the logit .*np.vstack\(\[-W, W\]\) / 2", H, y, W[:1])
         self.refused(TypeError, "b is given without W", H, y, None, b)
         self.refused(ValueError, "classes are 4, and W has 3 rows", H, y, W, classes=list("abcd"))
 
@@ -245,6 +247,26 @@ class RefusedTest(ArraysTest):
         self.refused(ValueError, "has width 4, and H has 6", H, y, ood=H[:, :4])
         self.refused(ValueError, "59 labels for 60 rows", H, y, true=y[1:])
         self.refused(ValueError, "must be 'samples' or 'states'", H, y, keep="sums")
+
+
+class LabelsTest(unittest.TestCase):
+    """As internal/featurefiles/labels.go decides."""
+
+    def test_a_row_or_a_column_of_labels(self):
+        H, y, W, b = made()
+        want = Labels().numbers(y, len(y), "y")
+        for labels in (y[:, None], y[None], y.reshape(1, -1, 1), y.astype(float)[None]):
+            np.testing.assert_array_equal(Labels().numbers(labels, len(y), "y"), want)
+
+    def test_minus_one_and_one_are_two_classes(self):
+        y = np.array([1, -1, -1, 1, 1])
+        labels = Labels()
+        np.testing.assert_array_equal(labels.numbers(y, 5, "y"), [1, 0, 0, 1, 1])
+        self.assertEqual((labels.k, labels.names), (2, ["-1", "1"]))
+        np.testing.assert_array_equal(labels.numbers(y[::-1], 5, "y of test"), [1, 1, 0, 0, 1])
+        for wrong, classes in ((np.array([1, -1, 0]), None), (np.array([-1, -1]), None), (np.array([-1, 1]), 3)):
+            with self.assertRaisesRegex(ValueError, "holds -1, which is not a class; leave its samples out with ignore_index=-1"):
+                Labels(classes).numbers(wrong, len(wrong), "y")
 
 
 class ImportTest(unittest.TestCase):

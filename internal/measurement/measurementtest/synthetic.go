@@ -34,13 +34,15 @@ func Spikes(t *testing.T, k, n, d int, spread float64) (r *measure.Report, h []f
 
 // WordsReport is a report of 10 classes of 20 samples in 64 coordinates that have collapsed to a simplex.
 func WordsReport() *measure.Report {
-	r := &measure.Report{N: 200, K: 10, D: 64, Measures: map[string]float64{
+	r := &measure.Report{N: 200, K: 10, D: 64, Measures: measure.NewValues(map[string]float64{
 		measure.KeyNC1Pinv: 9e-5, measure.KeyRankBetween: 9, measure.KeyNCCAccuracy: 1, measure.KeyMeanNormRatio: .9, measure.KeyNC2MeansCentred: .1, measure.KeyTraceBetween: 1,
-	}, Null: map[string]measure.Null{
+	}), Null: map[string]measure.Null{
 		measure.KeyNC1Pinv: {Low: 8, Median: 9, High: 10}, measure.KeyNCCAccuracy: {Low: .1, Median: .12, High: .14}, measure.KeyNC2MeansCentred: {Low: .8, Median: .9, High: 1},
 	}, Directions: measure.Vector{2e-4, 1e-4, 1e-4, 1e-4, 1e-4, 1e-4, 1e-4, 1e-4, 1e-4}}
 	for range 10 {
 		r.ClassCounts = append(r.ClassCounts, 20)
+		r.Facts.Lengths = append(r.Facts.Lengths, 1)
 	}
+	r.Facts.Rank, r.Facts.Possible, r.Facts.Between, r.Facts.Nearest = 9, 9, 1, measure.Share{Yes: 1}
 	return r
 }

@@ -1,0 +1,71 @@
+package measure
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// scaledSet is a set with a classifier, test and out-of-distribution samples, all features times a factor, and W divided by it.
+func scaledSet(factor float64) Input[float64] {
+	r := rand.New(rand.NewPCG(45, 1))
+	const k, d, n = 4, 6, 12
+	means := make([]float64, k*d)
+	for i := range means {
+		means[i] = r.NormFloat64()
+	}
+	split := func() Split[float64] {
+		h, labels := make([]float64, k*n*d), make([]int32, k*n)
+		for i := range labels {
+			labels[i] = int32(i % k)
+			for j := range d {
+				h[i*d+j] = factor * (means[i%k*d+j] + .3*r.NormFloat64())
+			}
+		}
+		return Memory(h, d, labels)
+	}
+	in := Input[float64]{Train: split(), Test: split(), OOD: split().Features, W: make([]float64, k*d)}
+	in.True = append([]int32(nil), in.Train.Labels...)
+	in.True[3] = 0
+	for i := range in.W {
+		in.W[i] = (means[i] + .2*r.NormFloat64()) / factor
+	}
+	return in
+}
+
+// TestScaleChangesNothing measures features times powers of two whose fourth powers leave the range of float64: measures keep every digit,
+// and those with a unit are multiplied by it.
+func TestScaleChangesNothing(t *testing.T) {
+	opt := Options{Measures: []string{"all"}, Uncertainty: true, Null: 3}
+	want := mustMeasure(t, scaledSet(1), opt)
+	if want.Measures.Len() < 50 {
+		t.Fatalf("%d measures", want.Measures.Len())
+	}
+	for _, exp := range []int{-270, -200, 200, 256, 270} {
+		got := mustMeasure(t, scaledSet(math.Ldexp(1, exp)), opt)
+		for key, v := range want.Measures.All() {
+			power := unitPowers[key]
+			x, ok := got.Value(key)
+			if scaled := math.Ldexp(x, -power*exp); !ok || scaled != v {
+				t.Errorf("2^%d: %s is %g (%v), want %g", exp, key, scaled, ok, v)
+			}
+			if a, b := math.Ldexp(got.Uncertainty[key], -power*exp), want.Uncertainty[key]; a != b {
+				t.Errorf("2^%d: the uncertainty of %s is %g, want %g", exp, key, a, b)
+			}
+		}
+	}
+}
+
+// TestAUROCOfTinyLogits scores inputs by logits that softmax in float64 cannot tell apart: their order is that of larger logits.
+func TestAUROCOfTinyLogits(t *testing.T) {
+	var last float64
+	for i, factor := range []float64{1e-6, 1e-30, 1e-60} {
+		in := scaledSet(1)
+		scale(in.W, factor)
+		v, ok := mustMeasure(t, in, Options{}).Value(KeyOODMaxSoftmax)
+		if !ok || v == .5 || i > 0 && math.Abs(v-last) > 1e-3 {
+			t.Errorf("logits of size %g: %g (%v), before %g", factor, v, ok, last)
+		}
+		last = v
+	}
+}
