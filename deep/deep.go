@@ -28,6 +28,9 @@ type Config struct {
 	Lambdas []float64 // λ of W_L, …, W_1 and of H: one more than Widths
 	ReLU    bool      // max(0, ·) after W_1, …, W_{L−1}
 	CE      bool      // cross entropy in place of ½‖·‖²
+
+	// soft rounds the ReLU's kink, to (z + √(z² + soft²))/2: descents stop at kinks, where no line search finds anything lower.
+	soft float64
 }
 
 // Layers is L, the number of weight matrices.

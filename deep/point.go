@@ -79,7 +79,7 @@ func (c Config) Eval(p Point, grad Point) float64 {
 		below[i] = new(mat.Dense)
 		below[i].Mul(p[i], below[i+1])
 		if c.ReLU && i > 0 {
-			below[i].Apply(func(_, _ int, v float64) float64 { return max(0, v) }, below[i])
+			below[i].Apply(func(_, _ int, v float64) float64 { return c.relu(v) }, below[i])
 		}
 	}
 	f, g := c.loss(below[0])
@@ -125,10 +125,7 @@ func (c Config) gradient(p, grad Point, below []*mat.Dense, up *mat.Dense) {
 			next.Mul(p[i].T(), up)
 			if after := below[i+1]; c.ReLU && i+1 < c.Layers() {
 				next.Apply(func(r, k int, v float64) float64 {
-					if after.At(r, k) > 0 {
-						return v
-					}
-					return 0
+					return v * c.slope(after.At(r, k))
 				}, next)
 			}
 			up = next
@@ -139,6 +136,28 @@ func (c Config) gradient(p, grad Point, below []*mat.Dense, up *mat.Dense) {
 		shrink.Scale(l, p[i])
 		grad[i].Add(grad[i], &shrink)
 	}
+}
+
+func (c Config) relu(v float64) float64 {
+	if c.soft == 0 {
+		return max(0, v)
+	}
+	root := math.Hypot(v, c.soft)
+	if v < 0 {
+		return c.soft * c.soft / (2 * (root - v)) // the same without a difference of near numbers
+	}
+	return (v + root) / 2
+}
+
+// slope of the ReLU where its value is a: a·(a − z) = soft²/4 gives z.
+func (c Config) slope(a float64) float64 {
+	switch {
+	case a <= 0:
+		return 0
+	case c.soft == 0:
+		return 1
+	}
+	return a * a / (a*a + c.soft*c.soft/4)
 }
 
 // Certificate is what is proved of a point.

@@ -98,8 +98,8 @@ func TestLowRankBeatsCollapse(t *testing.T) {
 			t.Errorf("L = %d, K = %d: %+v", row.L, row.K, k)
 		}
 		found, err := c.Search(t.Context(), k.Objective, c.Place(k), 0, 1, nil)
-		if err != nil || !(found.Descent <= k.Objective+1e-9) || !(found.Descent > 0.8*k.Objective) {
-			t.Errorf("L = %d, K = %d: a descent from %.8g ends at %.8g, %v", row.L, row.K, k.Objective, found.Descent, err)
+		if err != nil || !(*found.Descent <= k.Objective+1e-9) || !(*found.Descent > 0.8*k.Objective) {
+			t.Errorf("L = %d, K = %d: a descent from %.8g ends at %.8g, %v", row.L, row.K, k.Objective, *found.Descent, err)
 		}
 		linear := c
 		linear.ReLU = false

@@ -5,21 +5,22 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"collapse/internal/descent"
 )
 
 // Found is the best point of a search.
 type Found struct {
-	Starts  int     `json:"starts"`  // random ones
-	Reached int     `json:"reached"` // of them, how many end within 1e-6 of the target or below it
-	Zero    int     `json:"zero"`    // how many end at zero, which is a local minimum for L ≥ 2
-	Best    float64 `json:"best"`    // of the random starts, like Worst
-	Worst   float64 `json:"worst"`
-	Descent float64 `json:"descent"` // where the descent from the given point ends; 0 without one
-	Least   float64 `json:"least"`   // of all of them
-	Ranks   []int   `json:"ranks"`   // of W_L, …, W_1, H at the lowest end
-	Point   Point   `json:"-"`
+	Starts  int      `json:"starts"`  // random ones
+	Reached int      `json:"reached"` // of them, how many end within 1e-6 of the target or below it
+	Zero    int      `json:"zero"`    // how many end at zero, which is a local minimum for L ≥ 2
+	Best    float64  `json:"best"`    // of the random starts, like Worst
+	Worst   float64  `json:"worst"`
+	Descent *float64 `json:"descent,omitempty"` // where the descent from the given point ends; nil without one
+	Least   float64  `json:"least"`             // of all of them
+	Ranks   []int    `json:"ranks"`             // of W_L, …, W_1, H at the lowest end
+	Point   Point    `json:"-"`
 }
 
 // reachedBy is how near to the target a start must end to count.
@@ -50,7 +51,7 @@ func (c Config) Search(ctx context.Context, target float64, from Point, starts i
 		if err != nil {
 			return out, err
 		}
-		out.Descent = f
+		out.Descent = &f
 		keep(x, f)
 	}
 	for i := range starts {
@@ -102,12 +103,20 @@ func (c Config) start(rng *rand.Rand) []float64 {
 var enough = descent.Until{Iterations: 5000, Gradient: 1e-10, Change: 1e-15, Still: 50}
 
 func (c Config) descend(ctx context.Context, x []float64) ([]float64, float64, error) {
+	return c.descendUntil(ctx, x, enough)
+}
+
+func (c Config) descendUntil(ctx context.Context, x []float64, until descent.Until) ([]float64, float64, error) {
+	at, slope, value := make([]float64, len(x)), make([]float64, len(x)), math.NaN()
 	x, f, err := descent.Limited(ctx, func(x, grad []float64) float64 {
-		if grad == nil {
-			return c.Eval(c.point(x), nil)
+		// A descent asks for the value and then for the gradient at the same point: both are made at once.
+		if math.IsNaN(value) || !slices.Equal(at, x) {
+			copy(at, x)
+			value = c.Eval(c.point(at), c.point(slope))
 		}
-		return c.Eval(c.point(x), c.point(grad))
-	}, x, enough)
+		copy(grad, slope)
+		return value
+	}, x, until)
 	if err != nil {
 		return nil, 0, fmt.Errorf("deep: %w", err)
 	}

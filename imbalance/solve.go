@@ -51,8 +51,13 @@ func (c Config) solve(ctx context.Context) (Optimum, error) {
 		end = b.newton(ctx, end)
 		f := b.eval(end, nil)
 		if gap := b.gap(f); gap < best.Gap {
-			best = Optimum{Objective: f, Gap: gap, Geometry: c.geometry(b.groups, b.m, b.matrix(b.c))}
-			best.Rank = rankOf(b.groups, b.m, b.matrix(b.c))
+			m, C := b.m, b.matrix(b.c)
+			rank := rankOf(b.groups, m, C)
+			if rank == 0 { // what is left of numbers that tend to zero has no norm and no angle
+				m = make([]float64, len(m))
+				C.Zero()
+			}
+			best = Optimum{Objective: f, Gap: gap, Rank: rank, Geometry: c.geometry(b.groups, m, C)}
 			best.Reached = c.D >= best.Rank
 		}
 		if best.Gap <= enough*best.Objective {

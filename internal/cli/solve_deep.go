@@ -15,7 +15,7 @@ type solveDeepCmd struct {
 	Penalties []float64 `default:"0.005" help:"λ of W_L, …, W_1 and of H, or one for all." placeholder:"L"`
 	ReLU      bool      `name:"relu" help:"A ReLU after each layer but the last: neural collapse against points of low rank."`
 	Loss      string    `enum:"mse,ce" default:"mse" help:"Loss: mse or ce." placeholder:"KIND"`
-	Starts    int       `default:"0" help:"Random starts of a numerical search; default: 10 with ce, else none." placeholder:"N"`
+	Starts    *int      `help:"Random starts of a numerical search; default: 10 with ce, as many as half a minute on two cores allows with --relu, else none." placeholder:"N"`
 	Seed      uint64    `default:"0" help:"Seed: of the starts, and of the optimum's rotations." placeholder:"S"`
 }
 
@@ -31,19 +31,21 @@ type solvedDeep struct {
 	Certificate *deep.Certificate `json:"certificate,omitempty"` // of an instance of the exact optimum
 	Known       *deep.Known       `json:"known,omitempty"`       // ReLU, squared error: the best point of the list
 	Symmetric   *deep.Symmetric   `json:"symmetric,omitempty"`   // linear, cross entropy
-	Found       *deep.Found       `json:"found,omitempty"`
+	Found       *deep.Found       `json:"found,omitempty"`       // without ReLU, or with cross entropy
+	Explored    *deep.Explored    `json:"explored,omitempty"`    // ReLU, squared error: the lowest point of a search
 }
 
 const (
 	mostStarts    = 100_000 // of a search
 	progressAfter = 2 * time.Second
 	startsOfCE    = 10 // where nothing else says what the optimum is
+	exploreFor    = 30 * time.Second
 )
 
 func (c *solveDeepCmd) Run(a *app) error {
 	a.onlyComputes()
-	if c.Starts < 0 || c.Starts > mostStarts {
-		return usagef("--starts is %d, wanted 0 to %d", c.Starts, mostStarts)
+	if c.Starts != nil && (*c.Starts < 0 || *c.Starts > mostStarts) {
+		return usagef("--starts is %d, wanted 0 to %d", *c.Starts, mostStarts)
 	}
 	problem := deep.Config{K: c.K, N: c.N, Widths: c.Widths, Lambdas: c.Penalties, ReLU: c.ReLU, CE: c.Loss == "ce"}
 	for len(c.Penalties) == 1 && len(problem.Lambdas) <= len(c.Widths) {
@@ -57,18 +59,37 @@ func (c *solveDeepCmd) Run(a *app) error {
 	if err != nil {
 		return usageError{err}
 	}
-	starts := c.Starts
-	if problem.CE && starts == 0 {
-		starts = startsOfCE
-	}
-	if starts > 0 || from != nil {
-		found, err := problem.Search(a.ctx, target, from, starts, c.Seed, a.startsEnded(starts))
-		if err != nil {
-			return err
-		}
-		out.Found = &found
+	if err := c.search(a, problem, out, target, from); err != nil {
+		return err
 	}
 	return a.emit(out, func() { printDeep(a, out) })
+}
+
+// search fills in what descents find: by default as much as is needed to say something.
+func (c *solveDeepCmd) search(a *app, problem deep.Config, out *solvedDeep, target float64, from deep.Point) error {
+	starts := 0
+	if problem.CE {
+		starts = startsOfCE
+	}
+	if c.Starts != nil {
+		starts = *c.Starts
+	}
+	if out.Known != nil {
+		effort := deep.Effort{Starts: starts, Seed: c.Seed}
+		if c.Starts == nil {
+			effort.Starts, effort.Time = -1, exploreFor
+			a.logf("searching for lower points, for %v at most; --starts 0 leaves that out", exploreFor)
+		}
+		explored, err := problem.Explore(a.ctx, from, out.Known.Collapse, effort, nil)
+		out.Explored = &explored
+		return err
+	}
+	if starts == 0 {
+		return nil
+	}
+	found, err := problem.Search(a.ctx, target, from, starts, c.Seed, a.startsEnded(starts))
+	out.Found = &found
+	return err
 }
 
 // answer fills in what is known of a problem without a search, and returns its objective and a point to search from, if there is one.
@@ -140,33 +161,59 @@ func printDeep(a *app, s *solvedDeep) {
 	if lower, words := s.verdict(); words != "" {
 		a.printf("verdict    %s\n", words)
 		if lower {
-			a.printf("           ranks of W_L, …, W_1, H there: %v\n", s.Found.Ranks)
+			a.printf("           ranks of W_L, …, W_1, H there: %v\n", s.ranks())
 		}
 	}
 }
 
-// verdict compares the lowest point known with neural collapse, where theory leaves that open.
+func (s *solvedDeep) ranks() []int {
+	if s.Explored != nil {
+		return s.Explored.Ranks
+	}
+	return s.Found.Ranks
+}
+
+// verdict compares the lowest point known with neural collapse, where theory leaves that open, and says what was searched.
 func (s *solvedDeep) verdict() (lower bool, words string) {
-	collapse, least := 0.0, s.Found
+	var collapse, least float64
+	searched := ""
 	switch {
-	case s.Known != nil:
-		collapse = s.Known.Collapse
-	case s.Symmetric != nil:
-		collapse = s.Symmetric.Objective
+	case s.Explored != nil:
+		collapse, least, searched = s.Known.Collapse, s.Explored.Objective, s.searched()
+	case s.Symmetric != nil && s.Found != nil:
+		collapse, least, searched = s.Symmetric.Objective, s.Found.Least, fmt.Sprintf("%d random starts", s.Found.Starts)
 	default:
 		return false, ""
 	}
-	if least.Least < collapse*(1-1e-9) {
-		return true, fmt.Sprintf("neural collapse is not optimal: a point %.3g %% lower is known", 100*(1-least.Least/collapse))
+	if least < collapse*(1-1e-9) {
+		return true, fmt.Sprintf("neural collapse is not optimal: a point %.3g %% lower is known", 100*(1-least/collapse))
 	}
-	return false, "nothing below neural collapse is known; that is not a proof"
+	return false, "nothing below neural collapse was found by " + searched + "; that is not a proof"
+}
+
+// searched says what an exploration was made of.
+func (s *solvedDeep) searched() string {
+	e := s.Explored
+	words := fmt.Sprintf("descents from the listed point, %d random starts (several sizes, widths and dimensions of the first layers) and %d disturbances of the lowest end", e.Starts, e.Moves)
+	if e.Starts == 0 {
+		words = "a descent from the listed point (no random start was made)"
+	}
+	if e.Stopped {
+		words += ", where the time ended the search"
+	}
+	return words
 }
 
 // printKnownDeep prints what is known where nothing is proved.
 func printKnownDeep(a *app, s *solvedDeep) {
 	if k := s.Known; k != nil {
-		a.printf("neural collapse  f = %.10g\nbest known       f = %.10g  (%s; features of rank %d)\n", k.Collapse, k.Objective, k.Name, k.Rank)
-		a.printf("                 a descent from it ends at %.10g\n", s.Found.Descent)
+		a.printf("neural collapse  f = %.10g\nof the list      f = %.10g  (%s; features of rank %d)\n", k.Collapse, k.Objective, k.Name, k.Rank)
+		e := s.Explored
+		a.printf("lowest found     f = %.10g  (descended to from %s)\n", e.Objective, e.From)
+		if e.Descent != nil {
+			a.printf("                 a descent from the list's point ends at %.10g\n", *e.Descent)
+		}
+		a.printf("searched         %s;\n                 of the random starts %d end below neural collapse, %d at the lowest point, %d at zero\n", s.searched(), e.Below, e.Arrive, e.Zero)
 	}
 	if y := s.Symmetric; y != nil {
 		a.printf("symmetric  f = %.10g  (logits of neural collapse, margin %.6g; not proved optimal)\n", y.Objective, y.Margin)

@@ -88,3 +88,13 @@ func figureIn(t *testing.T, dir, id string) (f chart.Figure) {
 	}
 	return f
 }
+
+// TestSolveImbalancedAtZero: what a descent leaves of vectors that vanish, some 1e-162, is printed as 0 and has no angle.
+func TestSolveImbalancedAtZero(t *testing.T) {
+	args := []string{"--profile", "long-tail", "--lw", "0.1", "--lh", "0.1"}
+	out, _ := called(t, exitOK, append([]string{"solve", "imbalanced"}, args...)...)
+	_, table, _ := strings.Cut(out, "SAMPLES")
+	if !strings.Contains(out, "rank 0") || table == "" || strings.Contains(table, "e-") {
+		t.Errorf("at zero:\n%s", out)
+	}
+}

@@ -131,5 +131,6 @@ type Depth struct {
 	Q      [2]float64 `toml:"q"` // of K·(nΠλ)^{1/(L+1)}, as shares of the threshold of zero
 	Steps  int        `toml:"steps"`
 	Starts int        `toml:"starts"`
-	Safe   []int      `toml:"safe"` // numbers of classes for which random starts search for a lower point
+	Safe   []int      `toml:"safe"`   // numbers of classes for which a search finds no lower point
+	Beaten []int      `toml:"beaten"` // few classes for which it does
 }

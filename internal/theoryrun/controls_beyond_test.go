@@ -111,13 +111,23 @@ var beyondControls = map[string][]control{
 		{"points that are not there", onAll(func(l *lowRank) { l.placed += 1e-6 }), nil},
 		{"nothing below", nothingBelow, nil}},
 	"depth/safe": {
-		{"a start that ends lower", on(func(d *depth, _ int) { *item(&d.safe, 3) = -1e-4 }), nil},
-		{"no start that arrives", on(func(d *depth, _ int) { d.safe = []float64{1, 1} }), nil},
+		{"a start that ends lower", on(func(d *depth, _ int) { item(&d.safe, 0).Objective *= 0.99 }), nil},
+		{"no start that arrives", on(func(d *depth, _ int) {
+			for i := range d.safe {
+				item(&d.safe, i).Arrive = 0
+			}
+		}), nil},
 		{"a block below, for few classes", on(func(d *depth, _ int) {
 			l := item(&d.lowest, 0) // two classes
 			l.known.Lower, l.placed = true, 0.9*l.known.Collapse
 			l.known.Objective = l.placed
 		}), nil}},
+	"depth/beaten": {{"searches that end at neural collapse", on(func(d *depth, _ int) {
+		for i := range d.beaten {
+			one := item(&d.beaten, i)
+			one.Objective = one.collapse
+		}
+	}), nil}},
 	"depth/linear": {
 		{"a descent below the exact optimum", on(func(d *depth, _ int) { d.linear = -1e-6 }), nil},
 		{"descents that do not arrive", on(func(d *depth, _ int) { d.linear = 1e-6 }), nil}},
@@ -131,7 +141,7 @@ func TestDeepNeuralCollapseIsJudged(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := resultOf(found)
-	want := map[string]judge.Verdict{"neural collapse is optimal": judge.Fails, "4 layers: a point": judge.Holds, "for K = 2, 3": judge.Holds, "linear models": judge.Holds}
+	want := map[string]judge.Verdict{"neural collapse is optimal": judge.Fails, "4 layers: a point": judge.Holds, "for K = 2 this": judge.Holds, "for K = 3 points": judge.Holds, "linear models": judge.Holds}
 	for prefix, verdict := range want {
 		i := slices.IndexFunc(p.Claims, func(c judge.Claim) bool { return strings.HasPrefix(c.Statement, prefix) })
 		if i < 0 || p.Claims[i].Verdict != verdict {

@@ -60,7 +60,7 @@ func shortened(t *testing.T, id string) *recipe.Recipe {
 		r.Descent.Iterations, r.Descent.Quick, r.Descent.Seeds = 40, 0, 1
 	}
 	if r.Kind == "depth" {
-		r.Depth.K, r.Depth.Layers, r.Depth.Steps, r.Depth.Starts = []int{2, 3, 6, 10}, []int{2, 4}, 3, longtest.Of(5, 20)
+		r.Depth.K, r.Depth.Layers, r.Depth.Steps, r.Depth.Starts = []int{2, 3, 6, 10}, []int{2, 4}, 3, longtest.Of(16, 48)
 	}
 	if r.Kind == "sphere" && !longtest.Whole() { // the largest codes take most of the time; their claims are the smaller ones'
 		r.Sphere.Codes, r.Sphere.Starts = r.Sphere.Codes[:5], 4

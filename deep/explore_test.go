@@ -1,0 +1,123 @@
+package deep
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"collapse/internal/longtest"
+)
+
+// TestExploreGoesBelowPointsFoundElsewhere: the values are those of points that independent descents (scipy's L-BFGS-B from hundreds of random
+// starts) found, all below neural collapse.
+func TestExploreGoesBelowPointsFoundElsewhere(t *testing.T) {
+	type row struct {
+		K, L, d   int
+		lambda    float64
+		elsewhere float64
+	}
+	whole := []row{
+		{3, 4, 3, 0.02103665897711624, 0.15218670},
+		{3, 4, 3, 0.06871975265857971, 0.47292785},
+		{3, 4, 3, 0.035061098295193736, 0.25035795},
+		{3, 4, 3, 0.049085537613271224, 0.34554280},
+		{3, 4, 3, 0.06310997693134872, 0.43731014},
+		{3, 4, 4, 0.05, 0.35164355},
+		{3, 4, 8, 0.004, 0.02925866},
+		{4, 5, 8, 0.005, 0.0559},
+		{10, 4, 12, 0.01, 0.20733209},
+	}
+	for _, r := range longtest.Of(whole[:2], whole) {
+		c := rectified(r.L, r.K, r.d, r.lambda*float64(r.K))
+		k := known(t, c)
+		found, err := c.Explore(t.Context(), c.Place(k), k.Collapse, Effort{Starts: -1}, nil)
+		if err != nil || !(found.Objective <= r.elsewhere+2e-8) || !(k.Collapse > r.elsewhere) {
+			t.Errorf("%+v: found %.10g from %s, collapse %.10g, %v", r, found.Objective, found.From, k.Collapse, err)
+		}
+		if f := c.Eval(found.Point, nil); !(math.Abs(f-found.Objective) < 1e-12) || found.Below == 0 || *found.Descent < found.Objective-1e-12 {
+			t.Errorf("%+v: its point has %.12g: %+v", r, f, found)
+		}
+	}
+}
+
+// TestExploreOfOtherPenalties: moving weights between layers changes no value, so samples and unequal penalties of the same product give the same point.
+func TestExploreOfOtherPenalties(t *testing.T) {
+	a := rectified(4, 3, 4, 0.15)
+	b := Config{K: 3, N: 2, Widths: a.Widths, ReLU: true, Lambdas: []float64{0.1, 0.025, 0.05, 0.1, 0.0125}}
+	var ends []float64
+	for _, c := range []Config{a, b} {
+		k := known(t, c)
+		found, err := c.Explore(t.Context(), nil, k.Collapse, Effort{Starts: 12, Seed: 3}, nil)
+		if f := c.Eval(found.Point, nil); err != nil || !(math.Abs(f-found.Objective) < 1e-12) || found.Descent != nil || found.Starts != 12 {
+			t.Errorf("%+v: %v, at the point %.12g", found, err, f)
+		}
+		ends = append(ends, found.Objective)
+	}
+	if !(math.Abs(ends[0]-ends[1]) < 1e-6) {
+		t.Errorf("ends %.12g", ends)
+	}
+}
+
+// TestExploreStops: its time ends a search, which says so, and a linear model has none.
+func TestExploreStops(t *testing.T) {
+	c := rectified(4, 6, 8, 0.1)
+	k := known(t, c)
+	found, err := c.Explore(t.Context(), c.Place(k), k.Collapse, Effort{Starts: 100, Time: time.Nanosecond}, nil)
+	if err != nil || !found.Stopped || found.Starts != 0 || !(found.Objective <= k.Objective) {
+		t.Errorf("%+v, %v", found, err)
+	}
+	c.ReLU = false
+	if _, err := c.Explore(t.Context(), nil, 1, Effort{}, nil); err == nil {
+		t.Error("a linear model is explored")
+	}
+}
+
+// TestPiecesAddUp: blocks of few classes side by side cost what their models cost at the same q, weighted by their classes.
+func TestPiecesAddUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := &explorer{Config: rectified(rapid.IntRange(2, 4).Draw(t, "L"), 5, 6, rapid.Float64Range(.02, .3).Draw(t, "q"))}
+		two := Config{K: 2, N: 1, Widths: slices.Repeat([]int{2}, e.Layers()), ReLU: true, Lambdas: slices.Repeat([]float64{e.q() / 2}, e.Layers()+1)}
+		p := two.point(two.start(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))))
+		block := piece{2, 2 * two.Eval(p, nil), p}
+		one := Config{K: 1, N: 1, Widths: slices.Repeat([]int{1}, e.Layers()), ReLU: true, Lambdas: slices.Repeat([]float64{e.q()}, e.Layers()+1)}
+		single := one.single()
+		got, want := e.Eval(e.compose([]piece{block, single, block}), nil), (2*block.cost+single.cost)/5
+		if !(math.Abs(got-want) < 1e-12) {
+			t.Fatalf("%g, by parts %g", got, want)
+		}
+	})
+}
+
+// TestRoundedReLU: its slope is that of its values, and it tends to the ReLU.
+func TestRoundedReLU(t *testing.T) {
+	c := Config{soft: 0.1}
+	for _, z := range []float64{-3, -0.2, -1e-3, 0, 0.05, 2} {
+		const h = 1e-6
+		d := (c.relu(z+h) - c.relu(z-h)) / (2 * h)
+		if got := c.slope(c.relu(z)); !(math.Abs(got-d) < 1e-7) || !(c.relu(z)-max(0, z) <= 0.05+1e-15) {
+			t.Errorf("at %g: slope %g, by differences %g", z, got, d)
+		}
+	}
+}
+
+// TestRefitKeepsTheStrongest: neurons without weights are what a narrower model leaves out.
+func TestRefitKeepsTheStrongest(t *testing.T) {
+	wide, narrow := rectified(3, 3, 7, 0.1), rectified(3, 3, 4, 0.1)
+	rng := rand.New(rand.NewPCG(5, 5))
+	p := narrow.point(narrow.start(rng))
+	grown := wide.refit(p, narrow, 0, rng)
+	back := narrow.refit(grown, wide, 0, rng)
+	for i := range p {
+		if !mat.EqualApprox(narrow.toEven(p)[i], back[i], 1e-15) && math.Abs(narrow.Eval(p, nil)-narrow.Eval(back, nil)) > 1e-12 {
+			t.Errorf("factor %d changed", i)
+		}
+	}
+	if a, b := narrow.Eval(p, nil), wide.Eval(grown, nil); !(math.Abs(a-b) < 1e-12) {
+		t.Errorf("%g, in a wider model %g", a, b)
+	}
+}
