@@ -78,7 +78,7 @@ part_generic() {
   COLLAPSE_KERNEL=generic go test -count=1 -skip Torchvision $(go list ./... | grep -v -E "$others")
 }
 part_race() {
-  CGO_ENABLED=1 go test -race -short -timeout 20m -skip 'Torch|UncertaintyHolds|KernelsNameAlone' ./measure ./nn ./internal/serve ./internal/page ./internal/judge ./internal/script ./internal/upkeep
+  CGO_ENABLED=1 go test -race -short -timeout 20m -skip 'Torch|UncertaintyHolds|KernelsNameAlone' ./measure ./nn ./internal/serve ./internal/page ./internal/judge ./internal/script ./internal/upkeep ./internal/queue ./internal/study/...
 }
 part_surroundings() { env -u COLLAPSE_LONG scripts/surroundings.sh; }
 part_examples() {
