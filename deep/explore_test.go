@@ -16,6 +16,7 @@ import (
 // TestExploreGoesBelowPointsFoundElsewhere: the values are those of points that independent descents (scipy's L-BFGS-B from hundreds of random
 // starts) found, all below neural collapse.
 func TestExploreGoesBelowPointsFoundElsewhere(t *testing.T) {
+	longtest.Only(t)
 	type row struct {
 		K, L, d   int
 		lambda    float64
@@ -47,6 +48,7 @@ func TestExploreGoesBelowPointsFoundElsewhere(t *testing.T) {
 
 // TestExploreOfOtherPenalties: moving weights between layers changes no value, so samples and unequal penalties of the same product give the same point.
 func TestExploreOfOtherPenalties(t *testing.T) {
+	longtest.Only(t)
 	a := rectified(4, 3, 4, 0.15)
 	b := Config{K: 3, N: 2, Widths: a.Widths, ReLU: true, Lambdas: []float64{0.1, 0.025, 0.05, 0.1, 0.0125}}
 	var ends []float64

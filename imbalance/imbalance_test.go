@@ -71,6 +71,7 @@ func TestBalancedClasses(t *testing.T) {
 
 // TestNoSearchEndsLower: descents in W and H from random starts, which know nothing of groups, reach the optimum and not less.
 func TestNoSearchEndsLower(t *testing.T) {
+	longtest.Only(t)
 	started, reached := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		const starts = 3

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"collapse/internal/longtest"
 	"collapse/parallel"
 )
 
@@ -54,6 +55,7 @@ func TestPairs(t *testing.T) {
 
 // The sweep gives the same bits on any team, and what its definitions say.
 func TestPairsSweep(t *testing.T) {
+	longtest.Only(t)
 	const k, d = 700, 5
 	in := gaussian[float64](2*k, d, k, .2, 3)
 	r := mustMeasure(t, in, Options{KeepMeans: true})

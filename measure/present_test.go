@@ -134,6 +134,7 @@ func TestAbsentClasses(t *testing.T) {
 
 // The same where the second pass is the wide one.
 func TestAbsentClassesWide(t *testing.T) {
+	longtest.Only(t)
 	classes, d := longtest.Of(130, 600), longtest.Of(440, 300)
 	shape := func(*rand.Rand) (int, int, int) { return longtest.Of(2, 5) * classes, d, classes }
 	if !wide.Due(longtest.Of(75, 200), d) {

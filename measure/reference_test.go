@@ -318,6 +318,7 @@ func (n *naive) numericalRank() float64 {
 
 // Enough rows for several parts and blocks, enough classes for Gram forms, and class sums so large that columns are shared out.
 func TestLargeAgainstNaive(t *testing.T) {
+	longtest.Only(t)
 	type shape struct{ n, d, k int }
 	for _, c := range []shape{{3000, 40, 3}, {700, 12, 70}, longtest.Of(shape{80, partialLimit/37 + 1, 37}, shape{400, partialLimit/130 + 1, 130})} {
 		if testing.Short() && c.d > 1000 {

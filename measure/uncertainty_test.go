@@ -179,6 +179,7 @@ var found = []struct {
 
 // Sets that were outside once are inside now.
 func TestUncertaintyHoldsWhereItDidNot(t *testing.T) {
+	longtest.Only(t)
 	for _, f := range found {
 		a := accountFor(t, measuretest.Random, f.index, 1)[f.key]
 		if a.sets != 1 || a.wrong > 0 {

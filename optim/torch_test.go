@@ -333,6 +333,7 @@ func accountMLPs(t *testing.T) (list []lbfgsAccount) {
 // TestOptimisersAgainstTorch writes down what Adam, the schedules and L-BFGS did and lets PyTorch
 // repeat it; a falsified account must be refused.
 func TestOptimisersAgainstTorch(t *testing.T) {
+	longtest.Only(t)
 	a := account{Schedules: accountSchedules(), LBFGS: accountMLPs(t)}
 	for _, decay := range []float64{0, 0.05} {
 		a.Adam = append(a.Adam, accountAdam[float64](t, "float64", decay), accountAdam[float32](t, "float32", decay))

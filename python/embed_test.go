@@ -6,10 +6,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"collapse/internal/longtest"
 )
 
 // TestVersionIsWhatTheEngineSays: Go and Python make the same digest of the same files.
 func TestVersionIsWhatTheEngineSays(t *testing.T) {
+	longtest.Only(t)
 	if !regexp.MustCompile(`^[0-9a-f]{16}$`).MatchString(Version()) {
 		t.Fatalf("version %q", Version())
 	}

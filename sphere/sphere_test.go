@@ -190,6 +190,7 @@ func TestSameBits(t *testing.T) {
 
 // TestStartsAtSeveralTemperatures: with 30 classes in 6 dimensions starts from temperature 1 end at 0.0150940; one from 0.3 ends lower.
 func TestStartsAtSeveralTemperatures(t *testing.T) {
+	longtest.Only(t)
 	found, err := Config{K: 30, D: 6, Temperature: 0.1}.Solve(t.Context(), 10, 0, nil)
 	if err != nil || !(found.Objective < 0.014817) {
 		t.Errorf("%+v, %v", found, err)

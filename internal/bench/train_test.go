@@ -34,6 +34,7 @@ func smallNet(t *testing.T, name string) TrainConfig {
 
 // TestProductsOfThePapersNetworks compares with the multiply-adds of a forward pass in the papers' tables and PyTorch's counters.
 func TestProductsOfThePapersNetworks(t *testing.T) {
+	longtest.Only(t)
 	for name, want := range map[string]float64{"resnet18": 37.0e6, "resnet18-cifar": 555e6, "vgg13": 228e6, "mlp": 784*2048 + 8*2048*2048 + 2*2048 + 4} {
 		arch, _, err := Net(name, 0)
 		if err != nil {

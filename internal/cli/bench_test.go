@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"collapse/internal/bench"
+	"collapse/internal/longtest"
 	"collapse/internal/train"
 )
 
 func TestBenchTrainAndLayersGiveOneDocument(t *testing.T) {
+	longtest.Only(t)
 	small := []string{"--net", "resnet18-adapt", "--width", "2", "--batch", "4", "--steps", "1"}
 	var r bench.TrainResult
 	for _, eval := range []bool{false, true} {

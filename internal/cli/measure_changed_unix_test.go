@@ -40,6 +40,7 @@ func played(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 // A file that another program cuts or writes to at any moment while it is measured gives its own numbers or an error that names it: never other
 // numbers, never the end of the process by a signal.
 func TestMeasureOfAFileThatChanges(t *testing.T) {
+	longtest.Only(t)
 	const n, d, k = 20000, 61, 7
 	random := rand.New(rand.NewPCG(1, 2))
 	values, labels := make([]float32, n*d), make([]int32, n)

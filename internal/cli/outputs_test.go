@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/longtest"
 	"collapse/measure"
 )
 
@@ -282,6 +283,7 @@ func TestNamesAreTakenAsTheyStand(t *testing.T) {
 
 // TestPageFilesKeepTheirModes writes a page twice, the second time over private files.
 func TestPageFilesKeepTheirModes(t *testing.T) {
+	longtest.Only(t)
 	dir := t.TempDir()
 	args := []string{"landscape", "--out", dir}
 	called(t, exitOK, args...)

@@ -79,6 +79,7 @@ func chainedIn(t *testing.T, dir string) (*reproduceCmd, *app, *recipe.Recipe) {
 }
 
 func TestAChainedRecipeRunsItsSearchFirst(t *testing.T) {
+	longtest.Only(t)
 	c, a, r := chainedIn(t, t.TempDir())
 	runs, first, err := c.toCome(a, r)
 	if err != nil || len(runs) != 8 || first == nil || first.Name != "first.quick" {

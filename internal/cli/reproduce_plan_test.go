@@ -48,6 +48,7 @@ func TestDryRunOfARecipe(t *testing.T) {
 // A dry run of all has a row for each recipe and a sum; a preset that a recipe lacks is said and stops nothing. The share plans once, with
 // such a preset, and prints what the JSON says.
 func TestDryRunOfAllRecipes(t *testing.T) {
+	longtest.Only(t)
 	lab := filepath.Join(t.TempDir(), "lab")
 	var got struct {
 		Recipes []scale.Plan

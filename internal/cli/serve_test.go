@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"collapse/internal/longtest"
 	"collapse/internal/serve"
 	"collapse/internal/store"
 	"collapse/internal/train"
@@ -66,6 +67,7 @@ func TestServeRefusesAWeakToken(t *testing.T) {
 
 // TestThePageControlsRuns cancels a run that works elsewhere in the process, then goes on with it from there.
 func TestThePageControlsRuns(t *testing.T) {
+	longtest.Only(t)
 	const epochs = 100
 	dir := t.TempDir()
 	lab := openLab(t, dir)

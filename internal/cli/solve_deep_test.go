@@ -3,6 +3,8 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"collapse/internal/longtest"
 )
 
 func TestSolveDeep(t *testing.T) {
@@ -31,6 +33,7 @@ func TestSolveDeep(t *testing.T) {
 }
 
 func TestSolveDeepWithReLU(t *testing.T) {
+	longtest.Only(t)
 	out, _ := called(t, exitOK, "solve", "deep", "--relu", "--k", "10", "--widths", "12,12,12,12", "--penalties", "0.01", "--n", "1", "--starts", "0")
 	for _, want := range []string{"4 ReLU layers", "edges of 5 points", "neural collapse is not optimal: a point 14.6 % lower", "no random start was made", "from the listed point"} {
 		if !strings.Contains(out, want) {

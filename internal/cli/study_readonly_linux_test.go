@@ -6,11 +6,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"collapse/internal/longtest"
 )
 
 // TestALabThatIsReadOnly looks at a study in a lab that nothing can be written to, and is told so when it
 // tries to change it.
 func TestALabThatIsReadOnly(t *testing.T) {
+	longtest.Only(t)
 	if os.Getuid() != 0 {
 		t.Skip("only root can make a file system read-only")
 	}

@@ -47,6 +47,7 @@ var jsonCalls = []string{
 
 // TestJSONIsOneDocumentOfEveryCommand makes a call of every command with --json. What fails prints nothing on standard output.
 func TestJSONIsOneDocumentOfEveryCommand(t *testing.T) {
+	longtest.Only(t)
 	fill, lab := jsonFiles(t)
 	made, commands := map[string]bool{}, tree(t)
 	for _, words := range jsonCalls {

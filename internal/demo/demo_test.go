@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"collapse/internal/demo"
+	"collapse/internal/longtest"
 	"collapse/internal/study/studytest"
 	"collapse/internal/train"
 )
@@ -86,6 +87,7 @@ func TestAStoppedStudyGoesOnWhereItWas(t *testing.T) {
 }
 
 func TestTheDemoTakesTheLargestGridThatFits(t *testing.T) {
+	longtest.Only(t)
 	least, err := demo.Plan(1, 0)
 	if err != nil {
 		t.Fatal(err)

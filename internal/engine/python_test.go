@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"collapse/internal/longtest"
 )
 
 // Interpreters that replace Python in these tests: they know no Python, and print what an engine would.
@@ -151,6 +153,7 @@ func TestADamagedCacheIsMadeAnew(t *testing.T) {
 
 // TestWhatAnEngineStartsEndsWithIt: for example the workers of a data loader.
 func TestWhatAnEngineStartsEndsWithIt(t *testing.T) {
+	longtest.Only(t)
 	alone(t, "/usr/bin:/bin")
 	for name, end := range map[string]func(*Process){"close": (*Process).Close, "kill": (*Process).Kill} {
 		dir := t.TempDir()

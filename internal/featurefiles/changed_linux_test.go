@@ -1,6 +1,7 @@
 package featurefiles
 
 import (
+	"collapse/internal/longtest"
 	"collapse/internal/reporttest"
 	"errors"
 	"os"
@@ -74,6 +75,7 @@ func changes(t *testing.T) map[string]func(path string) {
 
 // Whatever reads a set of files that have changed since they were opened says so, and names the file.
 func TestFilesThatChange(t *testing.T) {
+	longtest.Only(t)
 	team := parallel.NewTeam(2)
 	defer team.Close()
 	opt := measure.Options{Team: team, Uncertainty: true, Null: 3}

@@ -9,6 +9,7 @@ package longtest
 
 import (
 	"os"
+	"runtime/debug"
 	"testing"
 )
 
@@ -16,6 +17,13 @@ import (
 const Variable = "COLLAPSE_LONG"
 
 const gate = "gate"
+
+// init lets a person's tests collect garbage less often, which saves a tenth of their time. The gate and the night test as users run.
+func init() {
+	if os.Getenv(Variable) == "" && os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+}
 
 // Whole reports whether whole tests are asked for.
 func Whole() bool { return os.Getenv(Variable) != "" && os.Getenv(Variable) != gate }

@@ -167,6 +167,7 @@ func TestRecipesAreLight(t *testing.T) {
 
 // A recipe with more figures than its page has room for keeps the first, and links to the others on the second page.
 func TestFiguresBeyondTheRoomOfAPage(t *testing.T) {
+	longtest.Only(t)
 	page.WithoutFiles(t)
 	m := judgetest.Common()
 	var runs []judge.Run

@@ -166,6 +166,7 @@ func TestTheLastEpochHasItsOwnRate(t *testing.T) {
 
 // TestEveryRecipeHasAShortRun: what is timed in the place of a run is a run, of the same network, of two epochs.
 func TestEveryRecipeHasAShortRun(t *testing.T) {
+	longtest.Only(t)
 	for _, r := range recipe.List() {
 		if !r.Trains() {
 			continue
@@ -197,6 +198,7 @@ func TestEveryRecipeHasAShortRun(t *testing.T) {
 
 // TestRatesOfPyTorch: a short run has a rate, and arithmetic to match: 784·8 + 8·2 + 2·2 multiply-adds three times for each image, twice 2 operations.
 func TestRatesOfPyTorch(t *testing.T) {
+	longtest.Only(t)
 	k := checker(t)
 	settings := []string{"data.name=glyphs", "data.classes=2", "data.samples_per_class=40", "data.test_samples_per_class=1", "data.pipeline=plain", "net.depth=1", "net.width=8",
 		"run.epochs=2", "run.batch=20", "run.engine=torch"}

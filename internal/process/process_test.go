@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"collapse/internal/faulttest"
+	"collapse/internal/longtest"
 )
 
 func TestMain(m *testing.M) {
@@ -127,6 +128,7 @@ func TestAStoppedProgramHasTime(t *testing.T) {
 }
 
 func TestWhatAProgramLeavesBehindEnds(t *testing.T) {
+	longtest.Only(t)
 	var out bytes.Buffer
 	cmd := exec.Command("/bin/sh", "-c", "sleep 1000 & echo $!") // and the child holds the pipe
 	cmd.Stdout = &out

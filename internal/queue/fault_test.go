@@ -112,6 +112,7 @@ func (l *ledger) inOrder(t *testing.T, id string) {
 }
 
 func TestAKilledWorkersJobGoesOnElsewhere(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	s, c := listening(t, hasty(t), "")
 	l := collectFrom(t, c)
@@ -138,6 +139,7 @@ func TestAKilledWorkersJobGoesOnElsewhere(t *testing.T) {
 // TestAWorkerThatSleptChangesNothing stops a worker past its claim (SIGSTOP, as a suspended laptop or a
 // paused container), lets another one do the job, and wakes the first.
 func TestAWorkerThatSleptChangesNothing(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	s, c := listening(t, hasty(t), "")
 	l := collectFrom(t, c)
@@ -159,6 +161,7 @@ func TestAWorkerThatSleptChangesNothing(t *testing.T) {
 }
 
 func TestAJobThatKillsItsWorkersIsGivenUp(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	opt := quick(t)
 	opt.AckWait, opt.MaxAttempts = 600*time.Millisecond, 2

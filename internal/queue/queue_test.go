@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"collapse/internal/longtest"
 )
 
 func TestEveryJobIsDoneOnce(t *testing.T) {
@@ -364,6 +366,7 @@ func TestTooLarge(t *testing.T) {
 
 // TestExchangesOutlastAServerThatIsAway: if the server answers and refuses, that is an error at once.
 func TestExchangesOutlastAServerThatIsAway(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	_, c, b := local(t, quick(t))
 	answers := []error{fmt.Errorf("asking: %w", nats.ErrNoResponders), &jetstream.APIError{Code: 503}, nil}
@@ -396,6 +399,7 @@ func (u *unsettled) Consumer(ctx context.Context, stream, name string) (jetstrea
 }
 
 func TestAWorkerJoinsAClusterThatIsNotSettled(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	_, _, b := local(t, quick(t))
 	b.js = &unsettled{b.js, 2}

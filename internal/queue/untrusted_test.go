@@ -13,6 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"collapse/internal/longtest"
 )
 
 // everywhere connects to a server with all permissions, bypassing the Broker.
@@ -159,6 +161,7 @@ func TestGarbageStopsNobody(t *testing.T) {
 
 // TestReplayReadsPastGarbage: a stream that ends with garbage, including a whole batch of it, is read to its end.
 func TestReplayReadsPastGarbage(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	s, c, b := local(t, quick(t))
 	conn, _ := everywhere(t, s)

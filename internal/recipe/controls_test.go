@@ -41,7 +41,7 @@ func TestEveryClaimCanBeContradicted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(runs) > 60 && id != "md-fig6" && !longtest.Whole() {
+			if len(runs) > 30 && id != "md-fig6" && !longtest.Whole() {
 				return // a world of so many runs takes long; the code is that of the other recipes
 			}
 			names, bare := namedIn(t, r), bareRuns(t, runs)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"collapse/internal/longtest"
 	"collapse/internal/version"
 	"collapse/internal/wheel"
 )
@@ -220,6 +221,7 @@ func TestBuildIsStaticWhateverTheEnvironmentSays(t *testing.T) {
 
 // TestTagsOfEveryPlatform compiles a program of one line for each platform, as the release does, and reads its tags.
 func TestTagsOfEveryPlatform(t *testing.T) {
+	longtest.Only(t)
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "cmd/collapse"), 0o755); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"collapse/internal/judge"
+	"collapse/internal/longtest"
 	"collapse/internal/page"
 	"collapse/internal/recipe"
 	"collapse/internal/store"
@@ -106,6 +107,7 @@ func TestLBFGSIsABound(t *testing.T) {
 
 // The plan of a grid has the runs of Expand, at every scale of every recipe; that of a search has more.
 func TestRunsAreThoseOfExpand(t *testing.T) {
+	longtest.Only(t)
 	for _, h := range recipe.List() {
 		if !h.Trains() {
 			continue

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"collapse/internal/faulttest"
+	"collapse/internal/longtest"
 	"collapse/internal/rundir"
 	"collapse/internal/store"
 )
@@ -267,6 +268,7 @@ func TestEpochsThatAreNotReportedCount(t *testing.T) {
 }
 
 func TestAScriptThatHangs(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	_, run, err := ran(t, "trap '' TERM; report 1 0.1; while :; do sleep 0.1; done", 3, func(s *Spec, _ *Options) { s.Silence = 400 * time.Millisecond })
 	var why *FailedError
@@ -435,6 +437,7 @@ func TestTwoLabsWithOneFolder(t *testing.T) {
 
 // A run that somebody takes over is abandoned at once: the script ends, and what it still reports changes nothing.
 func TestALostClaim(t *testing.T) {
+	longtest.Only(t)
 	spec, folder := written(t, `echo $$ > pid; report 1 0.1; while :; do sleep 0.05; e=$((e + 1)); report $e 7; done`, 1000)
 	dir := t.TempDir()
 	lab := openLab(t, dir)

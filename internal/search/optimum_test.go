@@ -70,6 +70,7 @@ func until(t *testing.T, sampler string, space Space, f func(Point, *rand.Rand) 
 
 // On functions with known optima the Gaussian process needs fewer trials than chance, on average over seeds.
 func TestBayesBeatsRandom(t *testing.T) {
+	longtest.Only(t)
 	unit := Space{{Name: "a", High: 1}, {Name: "b", High: 1}, {Name: "c", High: 1}}
 	plain := func(f func(Point) float64) func(Point, *rand.Rand) float64 {
 		return func(p Point, _ *rand.Rand) float64 { return f(p) }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"collapse/internal/longtest"
 )
 
 // openFiles counts the process's file descriptors by what they are; ok is false where the system does not show them. SQLite keeps and
@@ -55,6 +57,7 @@ var breaks = []func(c net.Conn){
 }
 
 func TestBrokenConnectionsLeaveNothing(t *testing.T) {
+	longtest.Only(t)
 	dir := demoLab(t)
 	tmp := ownTemp(t)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"collapse/arrayfile"
+	"collapse/internal/longtest"
 )
 
 // TestMeasurementsShareTheMemory: while others hold it an upload is told to come again, and each gives back what it took.
@@ -127,6 +128,7 @@ func TestWhoLeavesTheQueue(t *testing.T) {
 
 // TestRefusedUploadsAreNotWaitedFor: who is refused hears so, even if the rest of a short body never comes.
 func TestRefusedUploadsAreNotWaitedFor(t *testing.T) {
+	longtest.Only(t)
 	ownTemp(t)
 	s := startTest(t, Options{Lab: t.TempDir(), UploadPatience: 5 * time.Minute})
 	ask := func(kind string) int {

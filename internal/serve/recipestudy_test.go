@@ -31,6 +31,7 @@ import (
 // TestAPaperStudyShowsThePapersFigures puts the demo's runs into a study named as reproduce names it: its page has the figures and
 // claims that the recipe's own page has, and follows the runs.
 func TestAPaperStudyShowsThePapersFigures(t *testing.T) {
+	longtest.Only(t)
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(demoLab(t))); err != nil {
 		t.Fatal(err)
@@ -125,6 +126,7 @@ func judgedByItself(t *testing.T, lab *store.Lab, id string, hashes []string) pa
 // TestLivePagesAndReportsAgree gives every recipe that trains made-up runs, some without features: the live page of its study judges each
 // claim as the recipe's own page does.
 func TestLivePagesAndReportsAgree(t *testing.T) {
+	longtest.Only(t)
 	dir := t.TempDir()
 	lab, err := store.Open(dir, store.Options{})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"net/http"
 
+	"collapse/internal/longtest"
 	"collapse/internal/store"
 )
 
@@ -83,6 +84,7 @@ func (r *recorded) Describe(hash string, as Description) error {
 }
 
 func TestEveryPageAndFigureOfADemo(t *testing.T) {
+	longtest.Only(t)
 	dir := demoLab(t)
 	s := startTest(t, Options{Lab: dir})
 	hash := someRun(t, dir)

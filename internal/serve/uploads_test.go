@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"collapse/arrayfile"
+	"collapse/internal/longtest"
 )
 
 // slowly begins an upload on a connection of its own and stays there in the midst of a file.
@@ -125,6 +126,7 @@ func TestUploadsWithoutAFolder(t *testing.T) {
 
 // TestUploadsThatDoNotArriveAreLetGo stops in the midst of an upload, and drips: both are answered and forgotten.
 func TestUploadsThatDoNotArriveAreLetGo(t *testing.T) {
+	longtest.Only(t)
 	tmp := ownTemp(t)
 	type attempt struct {
 		s    *Server
@@ -216,6 +218,7 @@ func pairedFile(t *testing.T, k int) []byte {
 // TestMeasuringStops ends measurements that take many seconds of processor time: by the limit of time, by the browser's leaving, and by the
 // server's end. What they take after that is counted in processor time, too, which what else the machine does hardly changes.
 func TestMeasuringStops(t *testing.T) {
+	longtest.Only(t)
 	tmp := ownTemp(t)
 	long := pairedFile(t, 19_900)
 	s := startTest(t, Options{Lab: t.TempDir(), MeasureLimit: 100 * time.Millisecond})

@@ -18,6 +18,7 @@ func beyond() Beyond {
 
 // TestFollow: the sentences say what the solvers find at the setting, and each figure has its curves.
 func TestFollow(t *testing.T) {
+	longtest.Only(t)
 	found, err := beyond().Follow(context.Background())
 	if err != nil {
 		t.Fatal(err)

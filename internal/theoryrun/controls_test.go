@@ -100,6 +100,7 @@ func verdict(t *testing.T, r results, id string) judge.Verdict {
 // Every claim of every recipe comes out "does not hold" for results that are wrong in the way that it is about, and "holds" for the
 // same results without that fault. A claim without such controls fails here, and so do controls that no recipe's claim needs.
 func TestEveryClaimHasNegativeControls(t *testing.T) {
+	longtest.Only(t)
 	used := map[string]bool{}
 	for _, id := range recipe.IDs() {
 		if recipe.Trains(id) {

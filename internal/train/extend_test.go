@@ -48,6 +48,7 @@ func TestExtendedRunHasTheBitsOfAWholeOne(t *testing.T) {
 
 // Every failure of a call while a run continues a shorter one leaves a lab in which it ends like an uninterrupted run.
 func TestEveryFailureOfAnExtensionLosesNothing(t *testing.T) {
+	longtest.Only(t)
 	short, long := heldConfig(), heldConfig()
 	short.Run.Epochs, long.Run.Epochs = 1, 2
 	apart, lab := newLab(t), newLab(t)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/longtest"
 	"collapse/internal/store"
 	"collapse/nn"
 )
@@ -58,6 +59,7 @@ var memoryKinds = map[string]func(*Config){
 // TestTheFootprintIsWhatARunTakes compares the estimate with the growth of a separate process: in this one, memory freed by earlier
 // tests would be reused unnoticed.
 func TestTheFootprintIsWhatARunTakes(t *testing.T) {
+	longtest.Only(t)
 	if testing.Short() {
 		t.Skip("-short: the race detector, which runs with it, takes memory of its own")
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"collapse/internal/faulttest"
+	"collapse/internal/longtest"
 	"collapse/internal/rundir"
 	"collapse/internal/store"
 	"collapse/internal/train"
@@ -66,6 +67,7 @@ func underWay(t *testing.T, lab *store.Lab, configs ...train.Config) (advance fu
 // Nothing is wrong with the copy, its unfinished runs have not lost what they had at the copy's beginning, and end there as they end in
 // the original.
 func TestACopyOfALabThatIsWrittenIsWhole(t *testing.T) {
+	longtest.Only(t)
 	lab := newLab(t)
 	finished := trained(t, lab, tiny(1)).Run
 	configs := []train.Config{long(2), long(3)}
@@ -125,6 +127,7 @@ func wholeCopy(t *testing.T, dir string, least map[string]int64) *store.Lab {
 
 // TestACopyWhileRunsComeAndGo removes a run, starts one over, without finishing it, and finishes one while the lab is copied.
 func TestACopyWhileRunsComeAndGo(t *testing.T) {
+	longtest.Only(t)
 	for _, when := range []string{"checkpoints", "database", "folders"} {
 		lab := newLab(t)
 		gone, again := trained(t, lab, tiny(1)).Run, trained(t, lab, tiny(2)).Run

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"collapse/internal/faulttest"
+	"collapse/internal/longtest"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/study"
@@ -56,6 +57,7 @@ func patient(runs int) Simulation {
 
 // TestASimulationCountsWhatHappens runs a simulation to the end of its runs: what its workers report as sent is in the lab.
 func TestASimulationCountsWhatHappens(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	s := patient(60)
 	lab := studytest.Lab(t)
@@ -106,6 +108,7 @@ func TestASimulationCountsWhatHappens(t *testing.T) {
 
 // TestASimulationMeasures runs a whole simulation, as `collapse bench queue` does. The amount of work done is up to the machine.
 func TestASimulationMeasures(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	began := time.Now()
 	s := patient(3000)

@@ -61,6 +61,7 @@ func (c *convCase[T]) run(tm *parallel.Team, winograd bool) {
 
 // TestConvAdjoint: the three operations are the derivatives of one trilinear form, ⟨dy, conv(x, w)⟩ = ⟨x, dx⟩ = ⟨w, dw⟩.
 func TestConvAdjoint(t *testing.T) {
+	longtest.Only(t)
 	kerneltest.Each(t, func(t *testing.T) {
 		eachConvCase(t, func(t *testing.T, s Shape, batch int, winograd bool) {
 			t.Run("float64", func(t *testing.T) { checkAdjoint[float64](t, s, batch, winograd, 1e-12) })
@@ -91,6 +92,7 @@ func checkAdjoint[T kernel.Float](t *testing.T, s Shape, batch int, winograd boo
 
 // TestConvLarge compares the layers that are too large for the seven loops in float32 with the direct sums in float64.
 func TestConvLarge(t *testing.T) {
+	longtest.Only(t)
 	kerneltest.Each(t, func(t *testing.T) {
 		eachConvCase(t, func(t *testing.T, s Shape, batch int, winograd bool) {
 			c := newConvCase[float32](rand.New(rand.NewPCG(8, 1)), s, batch)

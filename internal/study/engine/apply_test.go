@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"collapse/internal/longtest"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/study"
@@ -28,7 +29,7 @@ func TestABatchIsItsMessagesOneByOne(t *testing.T) {
 		must(t, err)
 	}
 	items := study.SimulatedItems(3)
-	for seed := range uint64(6) {
+	for seed := range longtest.Of(uint64(2), 6) {
 		list := mixed(rand.New(rand.NewPCG(seed, 0)), items)
 		var labs [2]*store.Lab
 		for i := range labs {

@@ -138,6 +138,7 @@ func (g *atGate) Read(p []byte) (int, error) {
 // TestNothingIsLeftInTheSharedFolder: before the study begins, a killed worker has left files; while it runs, an overtaken worker
 // writes, and continues to write after its end. The folder of another lab in the same shared folder stays unchanged.
 func TestNothingIsLeftInTheSharedFolder(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	configs := []train.Config{longer()}
 	hash := itemsOf(t, configs)[0].Hash

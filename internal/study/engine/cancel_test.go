@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"collapse/internal/demo"
+	"collapse/internal/longtest"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/study"
@@ -57,6 +58,7 @@ func TestACancelledRunLeavesALiveStudy(t *testing.T) {
 // TestAStudyEndsBesideACancelledRun stops a run that nobody resumes: the study ends without it and says so, and takes it up again
 // when it is opened.
 func TestAStudyEndsBesideACancelledRun(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	configs := smallGrid()[:3]
 	lab := saved(t, configs)

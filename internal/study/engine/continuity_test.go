@@ -220,6 +220,7 @@ func TestADoneWithoutTheRunIsRefused(t *testing.T) {
 // TestAnAttemptOverAGapIsRefused begins an attempt that continues after epochs whose rows the lab lacks. Nothing of it is accepted,
 // and the run is submitted again without the checkpoint in the queue.
 func TestAnAttemptOverAGapIsRefused(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	configs := []train.Config{stepByStep()}
 	item := itemsOf(t, configs)[0]
@@ -250,6 +251,7 @@ func TestAnAttemptOverAGapIsRefused(t *testing.T) {
 // TestRowsOnTheirWayAreStoredBeforeATakeover has a worker elsewhere send rows and store a checkpoint, and a slot of this process
 // take over the run before anybody has read the rows.
 func TestRowsOnTheirWayAreStoredBeforeATakeover(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	configs := []train.Config{stepByStep()}
 	configs[0].Run.Keep = "all"

@@ -48,6 +48,7 @@ func saysThatTheDiskIsFull(t *testing.T, lines <-chan string) {
 }
 
 func TestALabWhoseDiskFillsUp(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("-short: it takes half a minute")

@@ -115,6 +115,7 @@ func waitForCheckpoint(t *testing.T, url, hash string) {
 }
 
 func TestAKilledCoordinatorGoesOn(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	configs := demo.Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 3}.Configs()
 	lab := saved(t, configs)
@@ -155,6 +156,7 @@ func executing(t *testing.T, lab *store.Lab, o *Options) (at string, ended chan 
 }
 
 func TestAKilledWorkersRunGoesOnFromItsCheckpoint(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	configs := []train.Config{longer()}
 	lab := saved(t, configs)
@@ -232,6 +234,7 @@ func TestASecondCoordinatorFollowsTheFirst(t *testing.T) {
 }
 
 func TestASecondCoordinatorTakesOver(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	configs := demo.Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
 	lab := saved(t, configs)
@@ -279,6 +282,7 @@ func TestCancelStopsWhatRunsAndResumeGoesOn(t *testing.T) {
 }
 
 func TestInterruptedAndResumed(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	configs := demo.Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: 2}.Configs()
 	lab := saved(t, configs)

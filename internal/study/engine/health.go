@@ -120,7 +120,7 @@ func (e *engine) watchHealth(ctx context.Context) error {
 				old = now
 			}
 		}
-		if time.Since(swept) > min(orphansEvery, silentFor*e.c.AckWait()) {
+		if time.Since(swept) > e.orphansEvery() {
 			dead.sweep(ctx, e)
 			swept = time.Now()
 		}

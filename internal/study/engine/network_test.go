@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"collapse/internal/faulttest"
+	"collapse/internal/longtest"
 	"collapse/internal/store"
 	"collapse/internal/train"
 )
@@ -153,6 +154,7 @@ func TestACutNetwork(t *testing.T) {
 // TestACutOffWorkersRunGoesOnElsewhere gives the run of a worker without network to another one. What the first one has when the
 // network is back is dropped.
 func TestACutOffWorkersRunGoesOnElsewhere(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("-short: it takes half a minute")

@@ -11,15 +11,15 @@ import (
 	"collapse/internal/study/wire"
 )
 
-// Times between looks at what users and other processes did.
-const (
-	lookEvery    = 250 * time.Millisecond
-	orphansEvery = 10 * time.Second
-)
+// lookEvery is the time between looks at what users and other processes did.
+const lookEvery = 250 * time.Millisecond
+
+// orphansEvery is the time between sweeps of orphans: a queue that notices silence sooner is swept sooner.
+func (e *engine) orphansEvery() time.Duration { return min(10*time.Second, silentFor*e.c.AckWait()) }
 
 // watchLab looks for cancelled and retried studies, and for runs that other processes of this lab compute.
 func (e *engine) watchLab(ctx context.Context) error {
-	look, sweep := time.NewTicker(lookEvery), time.NewTicker(orphansEvery)
+	look, sweep := time.NewTicker(lookEvery), time.NewTicker(e.orphansEvery())
 	defer look.Stop()
 	defer sweep.Stop()
 	for {

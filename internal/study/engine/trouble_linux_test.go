@@ -186,6 +186,7 @@ func TestAWorkerWhoseScratchCannotBeWrittenLeavesTheRunsToOthers(t *testing.T) {
 // TestARunThatIsTooLargeForAWorkerIsNoObstacle: the only worker has too little memory for the run that comes first. Meanwhile it
 // does the others, and in between says why it waits.
 func TestARunThatIsTooLargeForAWorkerIsNoObstacle(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	large := tiny()
 	large.Net.Depth, large.Net.Width = 3, 400_000 // 640 GB a layer

@@ -4,12 +4,14 @@ import (
 	"maps"
 	"testing"
 
+	"collapse/internal/longtest"
 	"collapse/internal/store"
 	"collapse/internal/study"
 )
 
 // The forecast of a search matches what it computes: equally many runs of each length, whatever trials turn out best.
 func TestRoundsAreWhatASearchComputes(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	lab := searchLab(t)
 	must(t, computeSearch(t.Context(), lab, nil))

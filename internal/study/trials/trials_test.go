@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"collapse/internal/faulttest"
+	"collapse/internal/longtest"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/study"
@@ -72,6 +73,7 @@ func searchLab(t *testing.T) *store.Lab {
 
 // A search whose process is killed again and again does the same as one that runs undisturbed: the same runs with the same values.
 func TestAKilledSearchGoesOn(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	whole := searchLab(t)
 	if err := computeSearch(t.Context(), whole, nil); err != nil {
@@ -210,6 +212,7 @@ func TestATrialUnderWayKeepsWhatItReached(t *testing.T) {
 
 // A promoted trial continues from its checkpoint on any machine, and ends in the same values as in a single process.
 func TestAPromotedTrialGoesOnElsewhere(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	whole, lab := searchLab(t), searchLab(t)
 	must(t, computeSearch(t.Context(), whole, nil))
