@@ -2,7 +2,7 @@
 
 A Row says how to get our number from `collapse measure --json`, and gives a definition of both numbers in float64.
 Where the two definitions are one the numbers must agree; where not, the reason is written here, and it is checked:
-each program must agree with its own definition. docs/reference-library.md tells it in words.
+each program must agree with its own definition. docs/internal/reference-library.md tells it in words.
 """
 
 import collections

@@ -8,7 +8,7 @@ const _ uint = 1 << 63
 
 // glyphDraw bounds the random draws of a sample. Lengths are in pixels of a 28-pixel image, which
 // scale with its size. They were chosen so that a small perceptron errs on a few held-out samples
-// even of 0 against 1 (docs/decisions/0003-glyphs.md); changing one changes every result on glyphs.
+// even of 0 against 1 (docs/internal/decisions/0003-glyphs.md); changing one changes every result on glyphs.
 var glyphDraw = struct {
 	halfTurn           int    // tangent of half the rotation, q16, both signs
 	shear              int    // x per y, q16, both signs

@@ -3,7 +3,7 @@
 //	f = 1/N Σ_k Σ_i ℓ_k(W·h_ki) + (λ_W/2)‖W‖² + (λ_H/2)‖H‖²
 //
 // with n_k samples of class k, N = Σ n_k, no bias, and for ℓ cross entropy, cross entropy with label smoothing, or half the squared
-// error. docs/formulas.md has the derivation. It gives the optimum with a duality gap, the penalties at which classes of a minority get
+// error. docs/internal/formulas.md has the derivation. It gives the optimum with a duality gap, the penalties at which classes of a minority get
 // the same classifier (minority collapse: Fang et al. 2021), and the geometry of vanishing penalties (SELI: Thrampoulidis et al. 2022).
 package imbalance
 

@@ -8,7 +8,7 @@ import (
 	"math"
 )
 
-// A state file (.ncs, docs/ncs.md) holds what one machine computed from its shard: Moments after a first
+// A state file (.ncs, docs/internal/ncs.md) holds what one machine computed from its shard: Moments after a first
 // pass, or SecondPass after a second one. It is little endian with a fixed layout; the same state gives the
 // same bytes; it ends with a SHA-256 of everything before.
 const (

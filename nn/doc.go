@@ -12,7 +12,7 @@
 //	net.Backward(dlogits)                               // overwrites Grad of every parameter
 //
 // Image networks (ResNet18, VGG13) appear here as one layer, a trunk: rows of pixels go in, rows of features come out,
-// and inside it the batch is the innermost dimension (docs/decisions/0006).
+// and inside it the batch is the innermost dimension (docs/internal/decisions/0006).
 //
 // Read arch.go first, then kinds.go and network.go; trunk.go, conv.go and resnet.go for images, mlp.go for MLPs, loss.go.
 package nn

@@ -8,7 +8,7 @@ import (
 )
 
 // trunk is everything of an image network below fc: to Network one layer from rows of pixels to rows of features. Inside,
-// tensors are images with the batch innermost (docs/decisions/0006): channels × height × width × Lanes(batch).
+// tensors are images with the batch innermost (docs/internal/decisions/0006): channels × height × width × Lanes(batch).
 type trunk[T kernel.Float] struct {
 	net      *Network[T]
 	team     *parallel.Team

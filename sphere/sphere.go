@@ -4,7 +4,7 @@
 //
 // With K ≤ d + 1 the optimum is a simplex ETF (Yaras et al. 2022). With more classes it is a "softmax code" (Jiang et al. 2023): as τ → 0
 // the smallest distance of a w_k to the convex hull of the others, its one-vs-rest margin, becomes as large as possible. Both are not
-// checked against their texts; docs/formulas.md says what is proved here. All samples of a class have the same problem, so one feature
+// checked against their texts; docs/internal/formulas.md says what is proved here. All samples of a class have the same problem, so one feature
 // per class is enough.
 package sphere
 

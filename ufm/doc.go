@@ -4,7 +4,7 @@
 // direction, a trap.
 //
 // Papers, as cited in comments: MD = Nguyen et al. 2023 (memorization–dilation), TB = Tirer & Bruna
-// 2022, ZH = Zhou et al. 2022 (MSE), ZU = Zhu et al. 2021 (CE). docs/formulas.md states every result
+// 2022, ZH = Zhou et al. 2022 (MSE), ZU = Zhu et al. 2021 (CE). docs/internal/formulas.md states every result
 // in the notation of this package.
 //
 // Notation: K classes, n samples per class, N = K·n columns in class-major order (column k·n+i is

@@ -9,7 +9,7 @@ import (
 	"collapse/etf"
 )
 
-// What the papers print and why it fails; docs/formulas.md lists every erratum with its test.
+// What the papers print and why it fails; docs/internal/formulas.md lists every erratum with its test.
 
 // ZH: "cannot form a simplex if K > d−1" must read K > d+1: at d = K−1 and d = K there is one.
 func TestSimplexExistsWhereZhouDenyIt(t *testing.T) {

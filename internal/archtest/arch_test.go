@@ -1,4 +1,4 @@
-// Package archtest checks that the arrows between packages point the way docs/architecture.md
+// Package archtest checks that the arrows between packages point the way docs/internal/architecture.md
 // draws them.
 package archtest
 
@@ -107,10 +107,10 @@ func TestArrowsPointDown(t *testing.T) {
 		may, bounded := only[pkg]
 		for _, dep := range deps {
 			if bounded && strings.HasPrefix(dep, "collapse/") && !slices.Contains(may, dep) {
-				t.Errorf("%s imports %s, and docs/architecture.md allows %v alone", pkg, dep, may)
+				t.Errorf("%s imports %s, and docs/internal/architecture.md allows %v alone", pkg, dep, may)
 			}
 			if slices.ContainsFunc(forbidden[pkg], func(rule string) bool { return matches(rule, dep) }) {
-				t.Errorf("%s imports %s, which docs/architecture.md forbids", pkg, dep)
+				t.Errorf("%s imports %s, which docs/internal/architecture.md forbids", pkg, dep)
 			}
 		}
 	}
@@ -136,7 +136,7 @@ var noRow = regexp.MustCompile(`^collapse/(cmd/.*|recipes|internal/(archtest|fau
 
 // TestEveryPackageHasARow compares the packages with the table of packages and with the rules above: a new one needs both.
 func TestEveryPackageHasARow(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "architecture.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "internal", "architecture.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestEveryPackageHasARow(t *testing.T) {
 		switch {
 		case noRow.MatchString(pkg):
 		case !rows[pkg]:
-			t.Errorf("%s has no row in docs/architecture.md", pkg)
+			t.Errorf("%s has no row in docs/internal/architecture.md", pkg)
 		case bounded == ruled && pkg != "collapse/internal/cli": // which may import all
 			t.Errorf("%s needs one rule of this test, of what it may import or of what it may not", pkg)
 		}

@@ -61,7 +61,7 @@ func TestLinksLead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pattern := range []string{"*.md", "decisions/*.md", "results/benchmarks/*.md"} {
+	for _, pattern := range []string{"*.md", "internal/*.md", "internal/*/*.md"} {
 		pages, err := filepath.Glob(filepath.Join(root, "docs", pattern))
 		if err != nil || len(pages) == 0 {
 			t.Fatal(pattern, err)

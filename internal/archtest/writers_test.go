@@ -37,7 +37,7 @@ func TestOneWriter(t *testing.T) {
 			}
 			for i, line := range strings.Split(string(text), "\n") {
 				if found := rule.forbidden.FindString(line); found != "" {
-					t.Errorf("%s:%d: %s…): use %s, which docs/architecture.md asks for", name, i+1, found, rule.instead)
+					t.Errorf("%s:%d: %s…): use %s, which docs/internal/architecture.md asks for", name, i+1, found, rule.instead)
 				}
 			}
 		}

@@ -140,7 +140,7 @@ func (c *solveImbalancedCmd) draw(a *app, o *outfile.Outputs, problem imbalance.
 	if err != nil {
 		return "", err
 	}
-	p := &page.Theory{ID: "imbalanced", Title: "Unconstrained features of imbalanced classes", Source: "Fang et al. 2021; Thrampoulidis et al. 2022; docs/formulas.md",
+	p := &page.Theory{ID: "imbalanced", Title: "Unconstrained features of imbalanced classes", Source: "Fang et al. 2021; Thrampoulidis et al. 2022; docs/internal/formulas.md",
 		Figures: []chart.Figure{theoryfig.ImbalanceFigure(found, c.Ratio)}, Command: c.command()}
 	return writePage(o, p, c.Out)
 }

@@ -3,7 +3,7 @@
 // internal/train decides which orders are sent.
 //
 // See protocol.go for the messages, process.go for managing a process, files.go for the arrays, python.go for finding PyTorch.
-// docs/engines.md has the whole contract.
+// docs/internal/engines.md has the whole contract.
 package engine
 
 import (

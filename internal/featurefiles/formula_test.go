@@ -18,7 +18,7 @@ import (
 	"collapse/measure"
 )
 
-// problem is the formula features of docs/formulas.md with the values of every measure, computed apart from
+// problem is the formula features of docs/internal/formulas.md with the values of every measure, computed apart from
 // this program.
 type problem struct {
 	k, n, d int

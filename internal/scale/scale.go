@@ -35,7 +35,7 @@ type Plan struct {
 	Notes  []string `json:"notes,omitempty"`
 }
 
-// Hours follow from the rates of docs/benchmarks.md.
+// Hours follow from the rates of docs/internal/benchmarks.md.
 type Hours struct {
 	Cores   int     `json:"cores"` // of this machine
 	Here    float64 `json:"here"`

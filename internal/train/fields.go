@@ -144,7 +144,7 @@ func (c *Config) fields() []field {
 		{key: "run.keep", ptr: &r.Keep, doc: "checkpoints kept besides the last two: last (none), every=N, all", outside: true},
 		{key: "run.save_features", ptr: &r.SaveFeatures, doc: "epochs whose features are saved in full: none, last, every=N, all or a list", list: epochList, outside: true},
 		{key: "run.dtype", ptr: &r.DType, doc: "float32, or float64 for parity tests", choices: []string{"float32", "float64"}},
-		{key: "run.engine", ptr: &r.Engine, doc: "what computes the run: go, this program's own kernels; torch, PyTorch in a separate process (docs/engines.md)", choices: []string{engineGo, engineTorch}},
+		{key: "run.engine", ptr: &r.Engine, doc: "what computes the run: go, this program's own kernels; torch, PyTorch in a separate process (docs/internal/engines.md)", choices: []string{engineGo, engineTorch}},
 		{key: "run.precision", ptr: &r.Precision, doc: "arithmetic of training steps on a GPU; tf32, bf16: faster and coarser products", choices: []string{"float32", "tf32", "bf16"}, only: forPrecision},
 	})
 }

@@ -1,4 +1,4 @@
-"""Writes first passes in the program's state format, version 2 (docs/ncs.md)."""
+"""Writes first passes in the program's state format, version 2 (docs/internal/ncs.md)."""
 
 import hashlib
 import os

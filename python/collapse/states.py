@@ -5,7 +5,7 @@ scatter of every class seen so far, in float64 on the rows' own device. They are
 Chan, Golub & LeVeque (1979), as the program merges states, so that no large sums are subtracted. Devices without
 float64 (MPS) pass their rows to the CPU.
 
-    FOLDER/features.ncs        FOLDER/layers/NAME.ncs        first passes, docs/ncs.md
+    FOLDER/features.ncs        FOLDER/layers/NAME.ncs        first passes, docs/internal/ncs.md
 
 Classes are label values: states of several processes are merged by value, whichever classes each has seen.
 """

@@ -1,4 +1,4 @@
-"""The README's example in Python, whole: ResNet18 with random weights, tapped, measured by `collapse measure`.
+"""A model of torchvision, whole: ResNet18 with random weights, tapped, measured by `collapse measure`.
 
 Needs the program (COLLAPSE_BINARY or PATH). Its numbers are compared with the definitions written out in float64.
 """

@@ -22,7 +22,7 @@ if torch:
 
 
 def read_state(path):
-    """The fields of a first pass, as docs/ncs.md lays them out."""
+    """The fields of a first pass, as docs/internal/ncs.md lays them out."""
     with open(path, "rb") as f:
         data = f.read()
     magic, kind, flags, k, d, dropped = struct.unpack("<4s4IQ", data[:28])

@@ -1,6 +1,6 @@
 """Writes the files of this directory with numpy and torch; run it here: python3 make.py
 
-All hold the formula features of docs/formulas.md: K=4 classes of n=5 samples, d=6, and a classifier.
+All hold the formula features of docs/internal/formulas.md: K=4 classes of n=5 samples, d=6, and a classifier.
 """
 
 import numpy as np

@@ -99,7 +99,7 @@ type Epilogue[T kernel.Float] struct {
 }
 
 // Conv computes a two-dimensional convolution and its gradients on image tensors with the batch
-// innermost (docs/decisions/0006): x[c][y][x][b], b padded to L = Lanes(batch).
+// innermost (docs/internal/decisions/0006): x[c][y][x][b], b padded to L = Lanes(batch).
 //
 // Lanes from batch on must hold finite numbers in activations and zeros in gradients; the gradients computed here then hold zeros
 // there, too. The algorithm depends only on the shape and the largest batch; the bits depend on these, the batch and the kernel in

@@ -1,0 +1,110 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Pages for users, which TestUsersPagesAreEasyToRead holds to short sentences. Those for whom the program is a tool read nothing else.
+var users = []string{
+	"README.md", "docs/README.md", "docs/quickstart.md", "docs/theory.md",
+	"docs/papers/README.md", "docs/papers/zhu.md", "docs/papers/zhou.md", "docs/papers/tirer-bruna.md", "docs/papers/memorization-dilation.md",
+}
+
+const (
+	longest   = 40   // words of a sentence
+	long      = 30   // and these only seldom:
+	longShare = 0.05 // so many of a page's sentences, but always one
+)
+
+// TestUsersPagesAreEasyToRead counts the words of every sentence.
+func TestUsersPagesAreEasyToRead(t *testing.T) {
+	for _, page := range users {
+		text, err := os.ReadFile(filepath.Join("..", "..", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, above := sentences(string(text)), []string{}
+		for _, s := range all {
+			switch n := len(strings.Fields(s)); {
+			case n > longest:
+				t.Errorf("%s: a sentence of %d words, at most %d are wanted: %s", page, n, longest, s)
+			case n > long:
+				above = append(above, s)
+			}
+		}
+		if len(above) > max(1, int(longShare*float64(len(all)))) {
+			t.Errorf("%s: %d of %d sentences have more than %d words; shorten\n%s", page, len(above), len(all), long, strings.Join(above, "\n"))
+		}
+	}
+}
+
+// TestReadmeIsShort: the first page is read in three minutes.
+func TestReadmeIsShort(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(strings.Fields(string(text))); n > 600 {
+		t.Errorf("README has %d words, at most 600 are wanted", n)
+	}
+}
+
+var (
+	inline   = regexp.MustCompile("`[^`\n]*`")
+	target   = regexp.MustCompile(`!?\[([^]]*)\]\([^)]*\)`)
+	sentence = regexp.MustCompile(`[.!?:][)*_”"]*(?:\s+|$)`)
+	written  = regexp.MustCompile(`(?s)<!-- written.*?<!-- end.*?-->`)
+)
+
+// sentences are those of a page: of its paragraphs, of each point of a list, of each cell of a table. Code counts as a word; blocks of
+// code, headings and what a program has written into the page do not count. A colon ends a sentence, too.
+func sentences(text string) []string {
+	text = fenced.ReplaceAllString(written.ReplaceAllString(text, ""), "\n")
+	text = target.ReplaceAllString(inline.ReplaceAllString(text, "code"), "$1")
+	var pieces []string
+	var paragraph strings.Builder
+	flush := func() {
+		pieces = append(pieces, paragraph.String())
+		paragraph.Reset()
+	}
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case trimmed == "" || strings.HasPrefix(trimmed, "#"):
+			flush()
+		case strings.HasPrefix(trimmed, "|"):
+			flush()
+			pieces = append(pieces, strings.Split(trimmed, "|")...)
+		case strings.HasPrefix(line, "    ") && paragraph.Len() == 0: // code
+		case strings.HasPrefix(trimmed, "- ") || strings.HasPrefix(trimmed, "> "):
+			flush()
+			fallthrough
+		default:
+			paragraph.WriteString(trimmed + " ")
+		}
+	}
+	flush()
+	var all []string
+	for _, piece := range pieces {
+		for _, s := range sentence.Split(piece, -1) {
+			if s = strings.TrimSpace(s); strings.Trim(s, "-") != "" { // not a rule, nor the line below a table's heading
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+func TestSentences(t *testing.T) {
+	page := "# A heading. Not counted\n\nOne of `two words`. Two\ngoes on; see [here](x.md).\n\n    code. code.\n\n- a point\n- another: with two\n\n```\nno. no.\n```\n\n| a cell | b. c |\n|---|---|\n"
+	got := sentences(page)
+	want := []string{"One of code", "Two goes on; see here", "- a point", "- another", "with two", "a cell", "b", "c"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
