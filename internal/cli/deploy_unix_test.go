@@ -206,7 +206,7 @@ func TestCommandLinesInTheClustersGuide(t *testing.T) {
 	if err != nil || len(files) < 3 {
 		t.Fatal(files, err)
 	}
-	files = append(files, deployed(t, "../docs/cluster.md"), deployed(t, "../docs/scale.md"))
+	files = append(files, deployed(t, "../docs/cluster.md"), deployed(t, "../docs/scale.md"), deployed(t, "../docs/internal/queue.md"))
 	var texts []string
 	for _, file := range files {
 		text, err := os.ReadFile(file)

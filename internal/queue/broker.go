@@ -102,7 +102,7 @@ func (b *Broker) reconnectDelay(int) time.Duration {
 // heedRefusal logs, once, that the server does not allow something: on a cluster with too few permissions nothing else would tell.
 func (b *Broker) heedRefusal(_ *nats.Conn, _ *nats.Subscription, err error) {
 	if errors.Is(err, nats.ErrPermissionViolation) && b.refused.CompareAndSwap(false, true) {
-		b.opt.Logf("the queue's server refuses (docs/cluster.md lists what must be allowed): %s", clean(err.Error(), longestText))
+		b.opt.Logf("the queue's server refuses (docs/internal/queue.md lists what must be allowed): %s", clean(err.Error(), longestText))
 	}
 }
 

@@ -40,7 +40,7 @@ func (b *Broker) Coordinate(ctx context.Context, owner string) (*Coordinator, er
 	}
 	if err := c.create(ctx, owner); err != nil {
 		if b.refused.Load() {
-			err = fmt.Errorf("the server does not allow it; a worker's token can make no queue (docs/cluster.md): %w", err)
+			err = fmt.Errorf("the server does not allow it; a worker's token can make no queue (docs/internal/queue.md): %w", err)
 		}
 		return nil, fmt.Errorf("queue: making the queue: %w", err)
 	}

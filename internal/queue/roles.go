@@ -42,7 +42,7 @@ func (r *roles) Check(c server.ClientAuthentication) bool {
 
 // workersMay are the permissions of a queue's workers: to take jobs, to write claims, results, notices and blobs, and to read what
 // they continue from and how much is waiting to be read. They cannot submit or remove jobs, change the queue's description, read or
-// acknowledge results, cancel others, or create, change, purge or delete streams and buckets. docs/cluster.md lists the same for
+// acknowledge results, cancel others, or create, change, purge or delete streams and buckets. docs/internal/queue.md lists the same for
 // clusters.
 func workersMay(name string) *server.Permissions {
 	jobs, claims, blobs := name+"-jobs", "KV_"+name+"-claims", "OBJ_"+name+"-blobs"
