@@ -87,13 +87,13 @@ func shrunk(M, q float64) float64 {
 }
 
 // Symmetric is the best point of cross entropy whose logits are a multiple of I − 11ᵀ/K, as neural collapse has them: a local answer,
-// which other logits may undercut.
+// which other logits undercut where Simplices or a search finds some.
 type Symmetric struct {
 	Objective float64 `json:"objective"`
 	Margin    float64 `json:"margin"` // of the true class to the others; 0 at zero
 }
 
-// largestMargin bounds where Symmetric looks: beyond it cross entropy is smaller than any penalty that matters.
+// largestMargin bounds the scales that are looked at: beyond it cross entropy is smaller than any penalty that matters.
 const largestMargin = 700
 
 // Symmetric minimises log(1 + (K−1)e^{−x}) + (M/2)(nΠλ)^{1/M}(K−1)·x^{2/M} over margins x, for linear models with all widths at least K − 1:
@@ -105,25 +105,27 @@ func (c Config) Symmetric() (Symmetric, error) {
 	if !c.CE || c.ReLU {
 		return Symmetric{}, fmt.Errorf("deep: the symmetric point is that of cross entropy without a ReLU")
 	}
-	K, M := float64(c.K), float64(c.Layers()+1)
 	for _, d := range c.Widths {
 		if d < c.K-1 {
 			return Symmetric{}, fmt.Errorf("deep: width %d is below K − 1 = %d, wanted at least that for a simplex ETF", d, c.K-1)
 		}
 	}
-	value := func(x float64) float64 {
-		return math.Log1p((K-1)*math.Exp(-x)) + M/2*c.q()/K*(K-1)*math.Pow(x, 2/M)
-	}
-	best := Symmetric{Objective: c.AtZero()}
+	s := c.simplex(c.K)
+	return Symmetric{s.cost, s.at}, nil
+}
+
+// leastScale is the scale at which value is least, or 0 if it is nowhere less than at zero: a walk, and then a search by thirds.
+func leastScale(zero float64, value func(float64) float64) scaled {
+	best := scaled{0, zero}
 	for x := 1e-3; x < largestMargin; x *= 1.01 {
-		if f := value(x); f < best.Objective {
-			best = Symmetric{f, x}
+		if f := value(x); f < best.cost {
+			best = scaled{x, f}
 		}
 	}
-	if best.Margin == 0 {
-		return best, nil
+	if best.at == 0 {
+		return best
 	}
-	lo, hi := best.Margin/1.01, best.Margin*1.01
+	lo, hi := best.at/1.01, best.at*1.01
 	for range 200 {
 		a, b := lo+(hi-lo)/3, hi-(hi-lo)/3
 		if value(a) < value(b) {
@@ -133,5 +135,5 @@ func (c Config) Symmetric() (Symmetric, error) {
 		}
 	}
 	x := (lo + hi) / 2
-	return Symmetric{min(value(x), best.Objective), x}, nil
+	return scaled{x, min(value(x), best.cost)}
 }

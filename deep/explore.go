@@ -47,8 +47,16 @@ type explorer struct {
 	started   time.Time
 	best      end
 	out       Explored
-	each      func(ended int, f float64)
+	each      func(Step)
+	lowest    float64 // told of so far
 	knownFrom Point
+}
+
+// Step is how far an exploration is.
+type Step struct {
+	Stage     string // what it does now
+	Ended, Of int    // descents of the stage
+	Lowest    float64
 }
 
 // end is where a descent ended.
@@ -61,15 +69,15 @@ type end struct {
 // Explore searches for a low point of a model with ReLUs and squared error: from a listed point, from blocks of fewer classes side by side,
 // whose values it searches first, from random starts of several sizes, widths and numbers of dimensions in the first layers, each
 // begun at a penalty where few end at zero and followed to the one asked for, and from disturbances of the lowest point. The same effort and seed
-// give the same point unless the time ends it.
-func (c Config) Explore(ctx context.Context, from Point, collapse float64, effort Effort, each func(ended int, f float64)) (Explored, error) {
+// give the same point unless the time ends it. After each descent it calls each, unless that is nil.
+func (c Config) Explore(ctx context.Context, from Point, collapse float64, effort Effort, each func(Step)) (Explored, error) {
 	if err := c.Validate(); err != nil {
 		return Explored{}, err
 	}
 	if !c.ReLU || c.CE || c.Layers() < 2 {
 		return Explored{}, fmt.Errorf("deep: only models with a ReLU, squared error and at least 2 layers are explored")
 	}
-	e := &explorer{Config: c.even(), ctx: ctx, collapse: collapse, effort: effort, each: each, best: end{f: math.Inf(1)}}
+	e := &explorer{Config: c.even(), ctx: ctx, collapse: collapse, effort: effort, each: each, best: end{f: math.Inf(1)}, lowest: math.Inf(1)}
 	if effort.Time > 0 {
 		e.started = time.Now()
 		e.deadline = e.started.Add(effort.Time * 3 / 5) // of random starts; what follows needs the rest
@@ -130,7 +138,7 @@ func (e *explorer) run() error {
 		return err
 	}
 	trials := e.trials(e.effort.Starts)
-	done, err := e.all(len(trials), func(i int, rng *rand.Rand) (end, error) { return e.try(trials[i], rng) })
+	done, err := e.all("random starts", len(trials), func(i int, rng *rand.Rand) (end, error) { return e.try(trials[i], rng) })
 	if err != nil {
 		return err
 	}
@@ -170,7 +178,7 @@ func (e *explorer) polish(rough []end, most int) error {
 	lowest := slices.Clone(rough)
 	slices.SortStableFunc(lowest, func(a, b end) int { return cmp.Compare(a.f, b.f) })
 	lowest = lowest[:min(len(lowest), most)]
-	done, err := e.all(len(lowest), func(i int, _ *rand.Rand) (end, error) { return e.settle(e.point(lowest[i].x), lowest[i].from) })
+	done, err := e.all("settling the lowest ends", len(lowest), func(i int, _ *rand.Rand) (end, error) { return e.settle(e.point(lowest[i].x), lowest[i].from) })
 	for _, one := range done {
 		e.keep(one)
 	}
@@ -184,7 +192,7 @@ func (e *explorer) keep(one end) {
 }
 
 // all makes descents on all cores. Each has random numbers of its own, so that the result does not depend on their order.
-func (e *explorer) all(n int, one func(i int, rng *rand.Rand) (end, error)) ([]end, error) {
+func (e *explorer) all(stage string, n int, one func(i int, rng *rand.Rand) (end, error)) ([]end, error) {
 	ends, errs := make([]end, n), make([]error, n)
 	var wait sync.WaitGroup
 	var told sync.Mutex
@@ -204,7 +212,8 @@ func (e *explorer) all(n int, one func(i int, rng *rand.Rand) (end, error)) ([]e
 				ends[i], errs[i] = one(i, rand.New(rand.NewPCG(e.effort.Seed, uint64(i))))
 				told.Lock()
 				if ended++; e.each != nil && errs[i] == nil {
-					e.each(ended, ends[i].f)
+					e.lowest = min(e.lowest, e.best.f, ends[i].f)
+					e.each(Step{stage, ended, n, e.lowest})
 				}
 				told.Unlock()
 			}
@@ -240,7 +249,7 @@ func (e *explorer) disturb() error {
 	moves := min(mostMoves, e.effort.Starts/4)
 	for round := range disturbRounds {
 		before := e.best
-		done, err := e.all(moves, func(i int, _ *rand.Rand) (end, error) {
+		done, err := e.all(fmt.Sprintf("disturbing the lowest point, round %d", round+1), moves, func(i int, _ *rand.Rand) (end, error) {
 			rng := rand.New(rand.NewPCG(e.effort.Seed+1, uint64(round*mostMoves+i)))
 			x := slices.Clone(before.x)
 			typical := 0.0

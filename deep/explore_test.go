@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,6 +77,32 @@ func TestExploreStops(t *testing.T) {
 	c.ReLU = false
 	if _, err := c.Explore(t.Context(), nil, 1, Effort{}, nil); err == nil {
 		t.Error("a linear model is explored")
+	}
+}
+
+// TestExploreTells: each stage is told of, in order, with the lowest value so far; that of blocks is not one of their smaller models.
+func TestExploreTells(t *testing.T) {
+	c := rectified(2, 4, 4, 0.3)
+	k := known(t, c)
+	var stages []string
+	lowest := math.Inf(1)
+	found, err := c.Explore(t.Context(), c.Place(k), k.Collapse, Effort{Starts: 4, Seed: 1}, func(s Step) {
+		if len(stages) == 0 || stages[len(stages)-1] != s.Stage {
+			stages = append(stages, s.Stage)
+		}
+		if s.Ended < 1 || s.Ended > s.Of || s.Lowest > lowest {
+			t.Errorf("%+v after %g", s, lowest)
+		}
+		lowest = s.Lowest
+	})
+	if err != nil || !(lowest > found.Objective-1e-12) || !(lowest < found.Objective+1e-3) {
+		t.Errorf("told of %g, found %+v, %v", lowest, found, err)
+	}
+	all := strings.Join(stages, "; ")
+	for _, want := range []string{"blocks of 2 classes, random starts; ", "; random starts; settling the lowest ends; disturbing the lowest point, round 1"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is missing in %q", want, all)
+		}
 	}
 }
 

@@ -65,13 +65,18 @@ func (e *explorer) piece(m int) (piece, error) {
 	}
 	inner := &explorer{Config: c, ctx: e.ctx, collapse: known.Collapse, deadline: e.deadline, best: end{f: math.Inf(1)}, knownFrom: c.Place(known),
 		effort: Effort{Starts: min(blockStarts, e.effort.Starts), Seed: e.effort.Seed}}
+	if e.each != nil {
+		inner.each = func(s Step) { // its values are those of a smaller model
+			e.each(Step{fmt.Sprintf("blocks of %d classes, %s", m, s.Stage), s.Ended, s.Of, e.best.f})
+		}
+	}
 	found, err := inner.settle(inner.knownFrom, "")
 	if err != nil {
 		return piece{}, err
 	}
 	inner.keep(found)
 	trials := c.trials(inner.effort.Starts)
-	done, err := inner.all(len(trials), func(i int, rng *rand.Rand) (end, error) { return inner.try(trials[i], rng) })
+	done, err := inner.all("random starts", len(trials), func(i int, rng *rand.Rand) (end, error) { return inner.try(trials[i], rng) })
 	if err != nil {
 		return piece{}, err
 	}

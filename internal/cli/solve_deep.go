@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"collapse/deep"
@@ -31,6 +32,7 @@ type solvedDeep struct {
 	Certificate *deep.Certificate `json:"certificate,omitempty"` // of an instance of the exact optimum
 	Known       *deep.Known       `json:"known,omitempty"`       // ReLU, squared error: the best point of the list
 	Symmetric   *deep.Symmetric   `json:"symmetric,omitempty"`   // linear, cross entropy
+	Simplices   *deep.Simplices   `json:"simplices,omitempty"`   // linear, cross entropy: blocks of classes side by side
 	Found       *deep.Found       `json:"found,omitempty"`       // without ReLU, or with cross entropy
 	Explored    *deep.Explored    `json:"explored,omitempty"`    // ReLU, squared error: the lowest point of a search
 }
@@ -80,7 +82,9 @@ func (c *solveDeepCmd) search(a *app, problem deep.Config, out *solvedDeep, targ
 			effort.Starts, effort.Time = -1, exploreFor
 			a.logf("searching for lower points, for %v at most; --starts 0 leaves that out", exploreFor)
 		}
-		explored, err := problem.Explore(a.ctx, from, out.Known.Collapse, effort, nil)
+		progress := newExploreProgress(a.stderr, effort.Time)
+		explored, err := problem.Explore(a.ctx, from, out.Known.Collapse, effort, progress.step)
+		progress.close()
 		out.Explored = &explored
 		return err
 	}
@@ -112,11 +116,16 @@ func (c *solveDeepCmd) answer(problem deep.Config, out *solvedDeep) (target floa
 		out.Known = &known
 		return known.Objective, problem.Place(known), nil
 	}
-	if symmetric, err := problem.Symmetric(); err == nil { // none with a ReLU or narrow layers: the search is all there is
+	target = problem.AtZero() // with a ReLU or narrow layers the search is all there is
+	if symmetric, err := problem.Symmetric(); err == nil {
 		out.Symmetric = &symmetric
-		return symmetric.Objective, nil, nil
+		target = symmetric.Objective
 	}
-	return problem.AtZero(), nil, nil
+	if simplices, err := problem.Simplices(); err == nil {
+		out.Simplices = &simplices
+		return min(target, simplices.Objective), problem.PlaceSimplices(simplices), nil
+	}
+	return target, nil, nil
 }
 
 // startsEnded reports how far a search is, now and then.
@@ -160,17 +169,23 @@ func printDeep(a *app, s *solvedDeep) {
 	}
 	if lower, words := s.verdict(); words != "" {
 		a.printf("verdict    %s\n", words)
-		if lower {
+		if proof := s.proof(); proof != "" {
+			a.printf("           %s\n", proof)
+		}
+		if lower && s.ranks() != nil {
 			a.printf("           ranks of W_L, …, W_1, H there: %v\n", s.ranks())
 		}
 	}
 }
 
 func (s *solvedDeep) ranks() []int {
-	if s.Explored != nil {
+	switch {
+	case s.Explored != nil:
 		return s.Explored.Ranks
+	case s.Found != nil:
+		return s.Found.Ranks
 	}
-	return s.Found.Ranks
+	return nil
 }
 
 // verdict compares the lowest point known with neural collapse, where theory leaves that open, and says what was searched.
@@ -180,15 +195,34 @@ func (s *solvedDeep) verdict() (lower bool, words string) {
 	switch {
 	case s.Explored != nil:
 		collapse, least, searched = s.Known.Collapse, s.Explored.Objective, s.searched()
-	case s.Symmetric != nil && s.Found != nil:
-		collapse, least, searched = s.Symmetric.Objective, s.Found.Least, fmt.Sprintf("%d random starts", s.Found.Starts)
+	case s.Symmetric != nil && (s.Found != nil || s.Simplices != nil):
+		collapse, least, searched = s.Symmetric.Objective, s.Symmetric.Objective, "simplices side by side"
+		if s.Simplices != nil {
+			least = s.Simplices.Objective
+		}
+		if s.Found != nil {
+			least, searched = min(least, s.Found.Least), fmt.Sprintf("%d random starts", s.Found.Starts)
+		}
 	default:
 		return false, ""
 	}
-	if least < collapse*(1-1e-9) {
-		return true, fmt.Sprintf("neural collapse is not optimal: a point %.3g %% lower is known", 100*(1-least/collapse))
+	if least >= collapse*(1-1e-9) {
+		return false, "nothing below neural collapse was found by " + searched + "; that is not a proof"
 	}
-	return false, "nothing below neural collapse was found by " + searched + "; that is not a proof"
+	return true, fmt.Sprintf("neural collapse is not optimal: a point %.3g %% lower is known", 100*(1-least/collapse))
+}
+
+// proof says what the blocks of cross entropy prove of neural collapse.
+func (s *solvedDeep) proof() string {
+	x := s.Simplices
+	if x == nil || !x.Lower {
+		return ""
+	}
+	words := fmt.Sprintf("the blocks prove it, %.3g %% lower", 100*(1-x.Objective/s.Symmetric.Objective))
+	if x.Always {
+		words += fmt.Sprintf(", as they do with K = %d and %d layers at all penalties at which neural collapse is not zero (Garrod & Keating 2025; docs/formulas.md, 4.1)", s.K, len(s.Widths))
+	}
+	return words
 }
 
 // searched says what an exploration was made of.
@@ -216,6 +250,27 @@ func printKnownDeep(a *app, s *solvedDeep) {
 		a.printf("searched         %s;\n                 of the random starts %d end below neural collapse, %d at the lowest point, %d at zero\n", s.searched(), e.Below, e.Arrive, e.Zero)
 	}
 	if y := s.Symmetric; y != nil {
-		a.printf("symmetric  f = %.10g  (logits of neural collapse, margin %.6g; not proved optimal)\n", y.Objective, y.Margin)
+		optimal := "not proved optimal"
+		if s.Simplices != nil && s.Simplices.Lower {
+			optimal = "not optimal"
+		}
+		a.printf("symmetric  f = %.10g  (logits of neural collapse, margin %.6g; %s)\n", y.Objective, y.Margin, optimal)
 	}
+	if x := s.Simplices; x != nil {
+		a.printf("blocks     f = %.10g  (%s; logits of rank %d; not proved optimal)\n", x.Objective, simplicesInWords(x), x.Rank)
+	}
+}
+
+// simplicesInWords counts the blocks of each size, the larger first: there are at most two sizes.
+func simplicesInWords(x *deep.Simplices) string {
+	var parts []string
+	for from := 0; from < len(x.Sizes); {
+		size, to := x.Sizes[from], from
+		for to < len(x.Sizes) && x.Sizes[to] == size {
+			to++
+		}
+		parts = append(parts, fmt.Sprintf("%d of %d classes with singular value %.6g", to-from, size, x.Scales[from]))
+		from = to
+	}
+	return "simplices side by side: " + strings.Join(parts, " and ")
 }

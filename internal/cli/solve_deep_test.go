@@ -32,6 +32,26 @@ func TestSolveDeep(t *testing.T) {
 	}
 }
 
+// TestSolveDeepSimplices: the blocks of cross entropy are printed with what they prove, also without a search, and nothing is claimed of models in
+// which they do not lie lower.
+func TestSolveDeepSimplices(t *testing.T) {
+	base := []string{"solve", "deep", "--loss", "ce", "--starts", "0"}
+	out, _ := called(t, exitOK, append(base, "--k", "7", "--n", "1", "--widths", "8,8", "--penalties", "0.02")...)
+	for _, want := range []string{"margin 4.32353", "; not optimal)", "1 of 3 classes with singular value ", " and 2 of 2 classes", "logits of rank 4", "prove it", "K = 7 and 2 layers at all penalties", "not optimal: a point"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+	out, _ = called(t, exitOK, append(base, "--k", "4", "--widths", "8,8", "--penalties", "0.0002")...)
+	if !strings.Contains(out, "2 of 2 classes") || !strings.Contains(out, "nothing below neural collapse was found by simplices side by side; that is not a proof") || strings.Contains(out, "prove it") {
+		t.Errorf("four classes, two layers:\n%s", out)
+	}
+	out, _ = called(t, exitOK, append(base, "--k", "5", "--widths", "3,3,3", "--penalties", "0.001")...)
+	if !strings.Contains(out, "logits of rank 3") || strings.Contains(out, "symmetric") || strings.Contains(out, "verdict") {
+		t.Errorf("narrow layers:\n%s", out)
+	}
+}
+
 func TestSolveDeepWithReLU(t *testing.T) {
 	longtest.Only(t)
 	out, _ := called(t, exitOK, "solve", "deep", "--relu", "--k", "10", "--widths", "12,12,12,12", "--penalties", "0.01", "--n", "1", "--starts", "0")
@@ -41,7 +61,10 @@ func TestSolveDeepWithReLU(t *testing.T) {
 		}
 	}
 	// Three classes: 0.352 was known by hand, below which the default search has to go, and says how.
-	out, _ = called(t, exitOK, "solve", "deep", "--relu", "--k", "3", "--widths", "4,4,4,4", "--penalties", "0.05", "--n", "1")
+	out, errs := called(t, exitOK, "solve", "deep", "--relu", "--k", "3", "--widths", "4,4,4,4", "--penalties", "0.05", "--n", "1")
+	if !strings.Contains(errs, "random starts: ") || !strings.Contains(errs, " of 160, lowest 0.3") {
+		t.Errorf("it does not tell how far it is:\n%s", errs)
+	}
 	for _, want := range []string{"neural collapse  f = 0.3625138253", "lowest found     f = 0.3488", "not optimal: a point 3.76 % lower", "random starts (several sizes", "[3 3 2 2 2]"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)
