@@ -27,13 +27,14 @@ var only = map[string][]string{
 	"collapse/measure/internal/vec": {"collapse/internal/kernel", "collapse/internal/kernel/isa", "collapse/internal/kernel/rows"},
 	"collapse/arrayfile":            {"collapse/internal/inputfile"},
 	"collapse/internal/rundir":      {"collapse/arrayfile", "collapse/internal/inputfile"},
-	"collapse/internal/store":       {"collapse/internal/inputfile"},
-	"collapse/internal/queue":       {"collapse/internal/inputfile"},
+	"collapse/internal/store":       {"collapse/internal/descriptors", "collapse/internal/inputfile"},
+	"collapse/internal/queue":       {"collapse/internal/descriptors", "collapse/internal/inputfile"},
 	"collapse/internal/chart":       {"collapse/internal/format", "collapse/internal/safetext", "collapse/internal/zipped"},
 	"collapse/internal/format":      {},
 
 	"collapse/internal/judge/inference": {},
 
+	"collapse/internal/descriptors": {},
 	"collapse/internal/inputfile":   {},
 	"collapse/internal/outfile":     {},
 	"collapse/internal/process":     {},

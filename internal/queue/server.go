@@ -7,11 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"collapse/internal/descriptors"
 	"collapse/internal/inputfile"
 )
 
@@ -41,6 +44,8 @@ func StartServer(o ServerOptions) (*Server, error) {
 	opts := &server.Options{
 		ServerName: "collapse", DontListen: o.Listen == "", NoSigs: true, NoLog: true,
 		JetStream: true, StoreDir: o.Dir, SyncAlways: true, JetStreamMaxMemory: 64 << 20,
+		// Anybody who reaches the address can hold a connection until AuthTimeout, 2 s: strangers must not use up what files need.
+		MaxConn: descriptors.Share(2),
 	}
 	who := newRoles(o.Queue, o.Token)
 	opts.CustomClientAuthentication = who
@@ -54,7 +59,7 @@ func StartServer(o ServerOptions) (*Server, error) {
 		return nil, fmt.Errorf("queue: the server: %w", err)
 	}
 	if o.Logf != nil {
-		s.SetLoggerV2(errorLog{o.Logf}, false, false, false)
+		s.SetLoggerV2(newErrorLog(o.Logf), false, false, false)
 	}
 	s.Start()
 	if !s.ReadyForConnections(20 * time.Second) {
@@ -125,19 +130,58 @@ func (s *Server) Close() {
 	s.s.WaitForShutdown()
 }
 
+// connectTime is how long Connect tries to get one of the connections that strangers hold. Each of theirs ends after AuthTimeout.
+const connectTime = 30 * time.Second
+
 // Connect connects within the process, with all permissions.
 func (s *Server) Connect(opt Options) (*Broker, error) {
-	return connect(nats.DefaultURL, opt, nats.InProcessServer(s.s), nats.Token(s.roles.coordinator))
+	for start := time.Now(); ; time.Sleep(time.Millisecond) {
+		b, err := connect(nats.DefaultURL, opt, nats.InProcessServer(s.s), nats.Token(s.roles.coordinator))
+		if !errors.Is(err, nats.ErrMaxConnectionsExceeded) || time.Since(start) > connectTime {
+			return b, err
+		}
+	}
 }
 
-// errorLog passes on a server's errors.
+// errorLog passes on a server's errors, those of one kind at most once in errorsEvery: strangers can cause many.
 type errorLog struct {
 	logf func(format string, args ...any)
+
+	mu   *sync.Mutex
+	said map[string]time.Time // by kind
+}
+
+const (
+	errorsEvery = time.Minute
+	mostKinds   = 100 // that are remembered
+)
+
+func newErrorLog(logf func(format string, args ...any)) errorLog {
+	return errorLog{logf: logf, mu: new(sync.Mutex), said: map[string]time.Time{}}
 }
 
 func (l errorLog) Noticef(string, ...any)         {}
 func (l errorLog) Debugf(string, ...any)          {}
 func (l errorLog) Tracef(string, ...any)          {}
 func (l errorLog) Warnf(string, ...any)           {}
-func (l errorLog) Errorf(format string, v ...any) { l.logf("queue server: "+format, v...) }
-func (l errorLog) Fatalf(format string, v ...any) { l.logf("queue server: "+format, v...) }
+func (l errorLog) Fatalf(format string, v ...any) { l.Errorf(format, v...) }
+
+func (l errorLog) Errorf(format string, v ...any) {
+	if l.due(format[strings.LastIndex(format, " - ")+1:]) { // what stands before is a client's address
+		l.logf("queue server: "+format, v...)
+	}
+}
+
+// due reports whether an error of a kind is to be logged now.
+func (l errorLog) due(kind string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if time.Since(l.said[kind]) < errorsEvery {
+		return false
+	}
+	if len(l.said) >= mostKinds {
+		clear(l.said)
+	}
+	l.said[kind] = time.Now()
+	return true
+}

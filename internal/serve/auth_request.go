@@ -37,6 +37,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			s.plain(w, http.StatusForbidden, "a page of another site asked for this; open the address yourself instead")
 		case s.gate.token != "" && !s.admitted(w, r):
 		default:
+			if s.door != nil { // a handler alone has none
+				defer s.door.serving(r)()
+			}
 			checked.ServeHTTP(w, r)
 		}
 	})

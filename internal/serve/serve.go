@@ -24,19 +24,21 @@ import (
 	"time"
 
 	"collapse/arrayfile"
+	"collapse/internal/descriptors"
 	"collapse/internal/judge"
 	"collapse/internal/store"
 )
 
 // Options say what to serve and to whom.
 type Options struct {
-	Lab       string   // directory of the lab, which may be created later
-	Listen    string   // host:port; "" is 127.0.0.1:8642. Port 0 takes a free one
-	Token     string   // what a browser must show; "" makes one if the address is not a loopback one
-	Control   Control  // what a page may do to runs; nil: nothing
-	Searches  Searches // reads what a search of settings has found; nil: none is drawn
-	MaxUpload int64    // bytes of a measured file; 0 is 256 MiB
-	Log       func(format string, args ...any)
+	Lab         string   // directory of the lab, which may be created later
+	Listen      string   // host:port; "" is 127.0.0.1:8642. Port 0 takes a free one
+	Token       string   // what a browser must show; "" makes one if the address is not a loopback one
+	Control     Control  // what a page may do to runs; nil: nothing
+	Searches    Searches // reads what a search of settings has found; nil: none is drawn
+	Connections int      // open at a time; 0 is a quarter of what the process may have open
+	MaxUpload   int64    // bytes of a measured file; 0 is 256 MiB
+	Log         func(format string, args ...any)
 
 	Poll    time.Duration // between looks at the lab; 0 is 250 ms
 	Beat    time.Duration // between signs of life on an event stream; 0 is 15 s
@@ -98,11 +100,11 @@ type Server struct {
 	memory    *arrayfile.Budget // of all measurements
 	working   sync.WaitGroup    // measurements, until they have stopped
 
-	listener net.Listener
-	http     *http.Server
-	cancel   context.CancelFunc
-	ended    sync.WaitGroup
-	failure  error // of Serve; read after ended
+	door    *door
+	http    *http.Server
+	cancel  context.CancelFunc
+	ended   sync.WaitGroup
+	failure error // of Serve; read after ended
 }
 
 // newServer makes a server without a listener; host is the address at which it will be reached.
@@ -138,7 +140,7 @@ func Start(opt Options) (*Server, error) {
 		return nil, errors.Join(err, listener.Close())
 	}
 	s := newServer(opt, gate)
-	s.listener = listener
+	s.door = newDoor(listener, cmp.Or(opt.Connections, descriptors.Share(4)))
 	sweepFolders()
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
@@ -150,11 +152,13 @@ func Start(opt Options) (*Server, error) {
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ConnContext:       s.door.know,
+		ConnState:         s.door.left,
 		ErrorLog:          log.New(logWriter(s.opt.Log), "", 0),
 	}
 	s.ended.Go(func() { s.hub.run(ctx) })
 	s.ended.Go(func() {
-		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.http.Serve(s.door); !errors.Is(err, http.ErrServerClosed) {
 			s.failure = fmt.Errorf("serve: %w", err)
 		}
 	})
@@ -179,7 +183,7 @@ func (s *Server) NeedsToken() bool { return s.gate.token != "" }
 func (s *Server) Reachable() bool { return !s.gate.addr.IP.IsLoopback() }
 
 // Addr is where the server listens.
-func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+func (s *Server) Addr() net.Addr { return s.door.Addr() }
 
 // Close ends event streams, lets requests finish for at most five seconds, and closes the lab.
 func (s *Server) Close() error {

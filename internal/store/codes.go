@@ -5,6 +5,8 @@ import (
 	"syscall"
 
 	"modernc.org/sqlite"
+
+	"collapse/internal/descriptors"
 )
 
 // Result codes of SQLite (sqlite.org/rescode.html).
@@ -41,7 +43,7 @@ func needsWritableDir(err error) bool {
 // permissions.
 func IsUnusable(err error) bool {
 	_, code := codeOf(err)
-	return code == sqliteReadOnly || code == sqliteIOErr || code == sqliteCantOpen
+	return !descriptors.Scarce(err) && (code == sqliteReadOnly || code == sqliteIOErr || code == sqliteCantOpen)
 }
 
 // IsFull reports whether an error, from a lab or from the files next to it, says that the disk is full.

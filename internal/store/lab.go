@@ -13,14 +13,17 @@ import (
 	"sync/atomic"
 	"time"
 
+	"modernc.org/sqlite"
+
 	"collapse/internal/inputfile"
 )
 
 // busyWait is how long a writer waits for another process's transaction, and a reader for a recovery.
 const busyWait = 10 * time.Second
 
-// writing are the parameters of a connection that writes.
-const writing = "_txlock=immediate&_pragma=foreign_keys(1)&_pragma=synchronous(full)"
+// writing are the parameters of a connection that writes. Its temporary tables stay in memory, so that a write opens no file: it must
+// not fail because this process has too many open.
+const writing = "_txlock=immediate&_pragma=foreign_keys(1)&_pragma=synchronous(full)&_pragma=temp_store(memory)"
 
 // stale is the default of Options.Stale.
 const stale = time.Minute
@@ -241,11 +244,11 @@ func openDatabase(path, parameters string) (*sql.DB, error) {
 		name = "/" + name
 	}
 	u := url.URL{Scheme: "file", Path: name, RawQuery: parameters + fmt.Sprintf("&_pragma=busy_timeout(%d)", busyWait.Milliseconds())}
-	db, err := sql.Open("sqlite", u.String())
+	opener, err := sqlite.NewConnector(u.String())
 	if err != nil {
 		return nil, fmt.Errorf("store: %s: %w", path, err)
 	}
-	return db, nil
+	return sql.OpenDB(patient{opener}), nil
 }
 
 // Dir returns the directory of the lab.

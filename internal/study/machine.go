@@ -6,6 +6,7 @@ import (
 	"slices"
 	"syscall"
 
+	"collapse/internal/descriptors"
 	"collapse/internal/store"
 	"collapse/internal/train"
 )
@@ -20,11 +21,8 @@ func (e *MachineError) Unwrap() error { return e.Err }
 func MachineTrouble(err error) bool {
 	var here *MachineError
 	var memory *train.MemoryError
-	return errors.As(err, &here) || errors.As(err, &memory) || DiskTrouble(err) || slices.ContainsFunc(scarce, func(e error) bool { return errors.Is(err, e) })
+	return errors.As(err, &here) || errors.As(err, &memory) || DiskTrouble(err) || descriptors.Scarce(err) || errors.Is(err, syscall.ENOMEM)
 }
-
-// scarce lists what a machine may run out of for a while.
-var scarce = []error{syscall.ENFILE, syscall.EMFILE, syscall.ENOMEM}
 
 // diskErrors are the operating system's errors for a disk that cannot be used as it is.
 var diskErrors = []error{syscall.EIO, syscall.EROFS, syscall.ENODEV, syscall.ESTALE, os.ErrPermission}

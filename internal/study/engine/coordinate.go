@@ -28,7 +28,7 @@ func (e *engine) coordinate(ctx context.Context) error {
 			e.server.Close()
 		}
 	}()
-	if err := e.takeUp(ctx); err != nil {
+	if err := e.persist(ctx, e.takeUp); err != nil {
 		return err
 	}
 	e.sweepBlobs(ctx, false)
@@ -184,7 +184,7 @@ func (e *engine) work(ctx context.Context) error {
 	var wg sync.WaitGroup
 	part := func(f func(context.Context) error) {
 		wg.Go(func() {
-			if err := f(all); err != nil && all.Err() == nil {
+			if err := e.persist(all, f); err != nil && all.Err() == nil {
 				cancel(err)
 			}
 		})

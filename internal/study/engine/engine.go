@@ -142,6 +142,8 @@ type engine struct {
 
 	emptied chan struct{} // capacity 1; a value means that nothing may be left
 
+	scarce sync.Once // says that too many files are open
+
 	watchMu sync.Mutex
 	told    time.Time // when progress was last reported
 

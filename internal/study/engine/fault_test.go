@@ -30,7 +30,7 @@ import (
 func TestMain(m *testing.M) {
 	defer faulttest.InMemory()()
 	faulttest.SideBySide(8)
-	faulttest.Main(m, map[string]func([]string) error{"coordinator": roleCoordinator, "worker": roleWorker})
+	faulttest.Main(m, map[string]func([]string) error{"coordinator": roleCoordinator, "crowded": roleCrowded, "worker": roleWorker})
 	studytest.RemoveReference()
 }
 

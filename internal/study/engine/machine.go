@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
+	"collapse/internal/descriptors"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/study"
@@ -35,4 +38,23 @@ func (e *engine) localTrouble(hash string, err error) error {
 		return err // trying again would not help; the run says why
 	}
 	return queue.Unfit(err)
+}
+
+// persist does a part of the coordinator's work again whenever it ends because too many files are open: that passes, and every part
+// can begin anew.
+func (e *engine) persist(ctx context.Context, part func(context.Context) error) error {
+	for {
+		err := part(ctx)
+		if ctx.Err() != nil || !descriptors.Scarce(err) {
+			return err
+		}
+		e.scarce.Do(func() {
+			e.o.Logf("this process has too many files and connections open; waiting until there are fewer (%v)", err)
+		})
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(time.Second):
+		}
+	}
 }
