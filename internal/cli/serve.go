@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"crypto/rand"
 	"errors"
 	"time"
 
@@ -11,7 +13,7 @@ type serveCmd struct {
 	Listen  string `help:"Address to listen on: for browsers. Anything but a loopback address needs a token, which is printed once, and sends plain text, since there is no TLS." default:"127.0.0.1:8642" placeholder:"HOST:PORT"`
 	Token   string `help:"The token that browsers need; default: a new one. The environment variable keeps it out of the process list." env:"COLLAPSE_TOKEN" placeholder:"TOKEN"`
 	Open    bool   `help:"Show the page in the browser when it is ready."`
-	Control bool   `help:"Let the page cancel, retry and resume runs and studies."`
+	Control bool   `help:"Let the page cancel, retry and resume runs and studies; a token is then needed on loopback addresses, too."`
 
 	MeasureLimit time.Duration `help:"Stop measuring dropped files after this time." default:"60s" placeholder:"TIME"`
 }
@@ -35,7 +37,8 @@ func (c *serveCmd) Run(a *app) error {
 		}
 		control := newLabControl(a, lab)
 		defer control.jobs.Wait()
-		opt.Control = control
+		// A loopback address is open to every user of this machine, such as a login node: these may look, but not act.
+		opt.Control, opt.Token = control, cmp.Or(c.Token, rand.Text())
 	}
 	server, err := serve.Start(opt)
 	if err != nil {

@@ -96,7 +96,10 @@ func (c labControl) compute(hash string, again bool) {
 	}
 	team := parallel.NewTeam(c.a.flags.Threads)
 	defer team.Close()
-	_, err := train.Resume(c.a.ctx, c.lab, hash, train.Options{Team: team, Again: again, Engines: engineFlags{}.engines(c.a, 0)})
+	err := engine.Contained(func() error {
+		_, err := train.Resume(c.a.ctx, c.lab, hash, train.Options{Team: team, Again: again, Engines: engineFlags{}.engines(c.a, 0)})
+		return err
+	})
 	var held *store.HeldError // a coordinator was quicker
 	if err != nil && !errors.As(err, &held) && !errors.Is(err, store.ErrLost) {
 		c.a.logf("run %.12s: %v", hash, err)
@@ -149,7 +152,7 @@ func (c labControl) Study(_ context.Context, do serve.Action, name string) error
 // execute resumes a study for as long as the page asks for it.
 func (c labControl) execute(name string) {
 	for again := true; again; {
-		if err := c.once(name); err != nil && c.a.ctx.Err() == nil {
+		if err := engine.Contained(func() error { return c.once(name) }); err != nil && c.a.ctx.Err() == nil {
 			c.a.logf("study %s: %v", name, err)
 		}
 		c.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,12 +22,26 @@ type controlled struct {
 	lab  *store.Reader
 	url  string
 	runs []store.StudyRun
+
+	browser http.Client // with the cookie, once it has opened the link
+}
+
+// open follows the link that serve prints.
+func (c *controlled) open(link string) {
+	c.t.Helper()
+	c.browser.Jar, _ = cookiejar.New(nil) // which has no errors
+	answer, err := c.browser.Get(link)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		c.t.Fatalf("%s: %v, %v", link, answer, err)
+	}
+	answer.Body.Close()
+	c.url, _, _ = strings.Cut(link, "?")
 }
 
 // press sends a form of a page as a browser does, if the page has it, and returns the answer's status.
 func (c *controlled) press(page, action string) int {
 	c.t.Helper()
-	answer, err := http.Get(c.url + page)
+	answer, err := c.browser.Get(c.url + page)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -50,6 +65,11 @@ func (c *controlled) post(path, origin string) int {
 	}
 	req.Header.Set("Origin", origin)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if c.browser.Jar != nil {
+		for _, cookie := range c.browser.Jar.Cookies(req.URL) {
+			req.AddCookie(cookie)
+		}
+	}
 	answer, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
 		c.t.Fatal(err)
@@ -119,7 +139,7 @@ func TestThePageControlsALiveStudy(t *testing.T) {
 	longtest.Only(t)
 	c, labDir, ended := startControlled(t)
 	code := serveUntil(t, func(s serving) {
-		c.url = s.URL
+		c.open(s.URL)
 		c.until(0, "failed", is(store.Failed, 1))
 		c.until(1, "under way", func(r store.Run) bool { return r.Status == store.Running && r.LastEpoch > 3 })
 		if got := c.post("run/"+c.runs[1].Hash+"/cancel", "http://evil.example"); got != http.StatusForbidden {
@@ -206,4 +226,24 @@ func TestAPageWithoutControlChangesNothing(t *testing.T) {
 		t.Error(err)
 	}
 	<-ended
+}
+
+// TestAPageThatControlsAsksForAToken also on a loopback address, which other users of the machine reach.
+func TestAPageThatControlsAsksForAToken(t *testing.T) {
+	code := serveUntil(t, func(s serving) {
+		c := &controlled{t: t}
+		if c.url = s.URL[:strings.LastIndex(s.URL, "/")+1]; !s.Token || !strings.Contains(s.URL, "?token=") {
+			t.Errorf("%+v has no token", s)
+		}
+		if got := c.post("study/cancel?study=x", strings.TrimSuffix(c.url, "/")); got != http.StatusUnauthorized {
+			t.Errorf("without the token: %d", got)
+		}
+		c.open(s.URL)
+		if got := c.post("study/cancel?study=x", strings.TrimSuffix(c.url, "/")); got != http.StatusConflict { // there is no such study
+			t.Errorf("with the token: %d", got)
+		}
+	}, "--control", "--listen", "127.0.0.1:0", "--lab", t.TempDir())
+	if code != exitOK {
+		t.Errorf("the page ends with code %d", code)
+	}
 }

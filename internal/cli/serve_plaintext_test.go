@@ -99,3 +99,15 @@ func TestTheQueueWarnsOfPlainText(t *testing.T) {
 		}
 	}
 }
+
+// TestAWorkerSaysWhereItsTokenGoesInPlainText names the hosts among its servers that are elsewhere and are not asked for TLS.
+func TestAWorkerSaysWhereItsTokenGoesInPlainText(t *testing.T) {
+	for connect, want := range map[string]string{
+		"nats://127.0.0.1:4222": "", "localhost:4222": "", "tls://192.0.2.1:4222": "", "nats://192.0.2.1:4222": "192.0.2.1:4222",
+		"192.0.2.1": "192.0.2.1", "tls://192.0.2.1, nats://[2001:db8::1]:4222,nats://[::1]": "[2001:db8::1]:4222",
+	} {
+		if got := strings.Join(plainHosts(connect), " "); got != want {
+			t.Errorf("%s: %q, want %q", connect, got, want)
+		}
+	}
+}

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"errors"
+	"net"
+	"net/url"
+	"strings"
 	"time"
 
 	"collapse/internal/inputfile"
@@ -38,6 +41,10 @@ func (c *workerCmd) Run(a *app) error {
 		if token, err = queue.TokenFile(c.TokenFile, false); err != nil {
 			return err
 		}
+		if hosts := plainHosts(c.Connect); c.CA == "" && len(hosts) > 0 {
+			a.notef("warning: the token goes to %s without TLS: whoever answers there gets it. Connect to tls://HOST:PORT, with --ca FILE for a certificate of your own, or through `ssh -L`.\n",
+				strings.Join(hosts, ", "))
+		}
 	}
 	b, err := c.reach(a, queue.Remote{URL: c.Connect, Token: token, CAFile: c.CA}, queue.Options{Name: c.Queue, Version: version.Version, Logf: o.Logf})
 	if err != nil {
@@ -50,6 +57,19 @@ func (c *workerCmd) Run(a *app) error {
 		return a.emit(map[string]string{"worker": "stopped"}, func() {})
 	}
 	return err
+}
+
+// plainHosts are the hosts among NATS' addresses, separated by commas, on other machines that do not ask for TLS.
+func plainHosts(connect string) (hosts []string) {
+	for address := range strings.SplitSeq(connect, ",") {
+		if address = strings.TrimSpace(address); !strings.Contains(address, "://") {
+			address = "nats://" + address
+		}
+		if u, err := url.Parse(address); err == nil && u.Scheme != "tls" && u.Scheme != "wss" && reaches(net.JoinHostPort(u.Hostname(), "0"), "localhost") {
+			hosts = append(hosts, u.Host)
+		}
+	}
+	return hosts
 }
 
 // reach connects, and waits for a server that is not up yet: batch systems start workers at any time.

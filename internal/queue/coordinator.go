@@ -164,8 +164,7 @@ func (c *Coordinator) Submit(ctx context.Context, jobs ...Job) error {
 func (c *Coordinator) submit(ctx context.Context, jobs []Job) error {
 	acks := make([]jetstream.PubAckFuture, len(jobs))
 	for i, job := range jobs {
-		checkID(job.ID)
-		if err := checkSize("job "+job.ID, job.Payload); err != nil {
+		if err := errors.Join(checkID(job.ID), checkSize("job "+job.ID, job.Payload)); err != nil {
 			return err
 		}
 		m := nats.NewMsg(c.b.jobSubject("p"+strconv.Itoa(int(job.Priority)), job.ID))
@@ -173,7 +172,9 @@ func (c *Coordinator) submit(ctx context.Context, jobs []Job) error {
 		m.Header.Set(headKind, job.Kind)
 		m.Header.Set(headVersion, c.b.opt.Version)
 		if job.Folder != "" {
-			checkID(job.Folder)
+			if err := checkID(job.Folder); err != nil {
+				return err
+			}
 			m.Header.Set(headFolder, job.Folder)
 		}
 		if len(job.State) > 4<<10 {
@@ -248,7 +249,9 @@ func (c *Coordinator) Cancel(ctx context.Context, ids ...string) error {
 // computes one notices at its next heartbeat. While the server is away, Forget waits.
 func (c *Coordinator) Forget(ctx context.Context, ids ...string) error {
 	for _, id := range ids {
-		checkID(id)
+		if err := checkID(id); err != nil {
+			return err
+		}
 		if err := c.b.outlast(ctx, func(ctx context.Context) error {
 			if err := c.jobs.Purge(ctx, jetstream.WithPurgeSubject(c.b.jobSubject("*", id))); err != nil {
 				return fmt.Errorf("queue: job %.12s: %w", id, err)
@@ -286,7 +289,9 @@ const settledEvery = 10 * time.Millisecond
 // away, it waits. Only the acknowledgement floor tells what was handled: while the server is still creating a reader, it answers and
 // reports nothing as pending.
 func (c *Coordinator) Settled(ctx context.Context, id string) error {
-	checkID(id)
+	if err := checkID(id); err != nil {
+		return err
+	}
 	var last uint64 // 0: none
 	if err := c.b.outlast(ctx, func(ctx context.Context) error {
 		m, err := c.results.GetLastMsgForSubject(ctx, c.b.resultSubject(id))

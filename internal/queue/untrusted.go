@@ -36,11 +36,12 @@ func validID(id string) bool {
 	return id != "" && len(id) <= longestID
 }
 
-// checkID panics on an ID that no job can have.
-func checkID(id string) {
+// checkID returns an error for an ID that no job can have: a lab that somebody else has written may name such a run.
+func checkID(id string) error {
 	if !validID(id) {
-		panic("queue: a job's ID may hold letters, digits, '-' and '_' only, and at most 128 of them")
+		return fmt.Errorf("queue: no job can be called %q: wanted letters, digits, '-' and '_' only, and at most %d of them", clean(id, longestName), longestID)
 	}
+	return nil
 }
 
 // clean returns a text as valid UTF-8 on one line, without control characters, cut to at most the given number of bytes.

@@ -346,3 +346,20 @@ func TestGarbageThatAWorkerTookOutFirst(t *testing.T) {
 		t.Errorf("%d messages in the queue, want the 2 jobs; %v", n, err)
 	}
 }
+
+// TestABadIDIsAnError at every door: a lab that somebody else has written may hold one.
+func TestABadIDIsAnError(t *testing.T) {
+	_, c, _ := local(t, quick(t))
+	for _, id := range []string{"", "../../x", "a.b", "*", ">", strings.Repeat("a", 129)} {
+		for what, err := range map[string]error{
+			"Submit": c.Submit(soon(t), Job{ID: id}), "Forget": c.Forget(soon(t), id), "Cancel": c.Cancel(soon(t), id), "Settled": c.Settled(soon(t), id),
+		} {
+			if err == nil {
+				t.Errorf("%s takes the ID %q", what, id)
+			}
+		}
+	}
+	if c.Submit(soon(t), Job{ID: "a", Folder: "../x"}) == nil {
+		t.Error("Submit takes a folder elsewhere")
+	}
+}

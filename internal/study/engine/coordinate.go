@@ -226,7 +226,7 @@ func (e *engine) localSlots(ctx context.Context) error {
 		func(ctx context.Context, t *queue.Task) ([]byte, error) {
 			team := <-teams
 			defer func() { teams <- team }()
-			return nil, e.compute(ctx, t, team)
+			return nil, Contained(func() error { return e.compute(ctx, t, team) })
 		})
 }
 

@@ -110,7 +110,7 @@ func Execute(ctx context.Context, lab *store.Lab, names []string, o Options) (Su
 		return e.summary(), e.stopped(err)
 	}
 	defer lock.Release()
-	err = e.coordinate(ctx)
+	err = Contained(func() error { return e.coordinate(ctx) })
 	return e.summary(), e.stopped(err)
 }
 

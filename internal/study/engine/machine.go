@@ -44,7 +44,7 @@ func (e *engine) localTrouble(hash string, err error) error {
 // can begin anew.
 func (e *engine) persist(ctx context.Context, part func(context.Context) error) error {
 	for {
-		err := part(ctx)
+		err := Contained(func() error { return part(ctx) })
 		if ctx.Err() != nil || !descriptors.Scarce(err) {
 			return err
 		}
