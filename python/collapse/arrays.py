@@ -4,6 +4,7 @@ Numbers keep their type if the program knows it (it widens float16, bfloat16 and
 once, from wherever it is. Labels become class numbers here, so that errors about their words and shapes can use Python's names.
 """
 
+import numbers
 import os
 
 import numpy as np
@@ -115,6 +116,8 @@ class Labels:
                              % (what, y.shape, " (of one-hot rows or logits: x.argmax(1))" if y.ndim == 2 else ": x.reshape(-1)"))
         if len(y) != n:
             raise ValueError("collapse: %s has %d labels for %d rows of features; one for each row is wanted" % (what, len(y), n))
+        if y.dtype.kind == "O":
+            y = _plain(y, what)
         if y.dtype.kind in "USO":
             return self._numbers_of_words(y, what)
         if y.dtype.kind == "f":
@@ -144,7 +147,8 @@ class Labels:
         try:
             words, at = np.unique(np.array([_word(x) for x in y.tolist()]), return_inverse=True)
         except TypeError as e:
-            raise TypeError("collapse: %s: %s; integers or words are wanted" % (what, e)) from None
+            beside = " beside words" if any(isinstance(x, (str, bytes)) for x in y.tolist()) else ""
+            raise TypeError("collapse: %s: %s%s; integers or words are wanted" % (what, e, beside)) from None
         if self.names is None:
             if self.k is not None:
                 raise ValueError("collapse: %s holds words; pass classes=[…] with the names of the %d classes in order" % (what, self.k))
@@ -162,12 +166,23 @@ class Labels:
         return self._words is True
 
 
+def _plain(y, what):
+    """Objects that all are numbers, as columns of pandas hold them, as an array of numbers; others as they are."""
+    if y.size == 0 or not all(isinstance(x, (bool, np.bool_, numbers.Real)) for x in y.tolist()):
+        return y
+    whole = all(isinstance(x, (bool, np.bool_, numbers.Integral)) for x in y.tolist())
+    try:
+        return y.astype(np.int64 if whole else np.float64)
+    except OverflowError:
+        raise ValueError("collapse: %s holds %d, which int64 does not" % (what, max(y, key=abs))) from None
+
+
 def _word(x):
     if isinstance(x, bytes):
         return x.decode()
     if isinstance(x, str):
         return x
-    raise TypeError("it holds %r beside words" % (x,))
+    raise TypeError("it holds %r" % (x,))
 
 
 def file_of(b):

@@ -1,5 +1,6 @@
 """measure() of arrays: numbers beside formulas written here, what is accepted in any form, and what is refused with what to pass instead."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -222,7 +223,8 @@ class RefusedTest(ArraysTest):
         for kind, words, labels in ((ValueError, "59 labels for 60 rows", y[1:]), (ValueError, r"x.argmax\(1\)", np.eye(3)[y]), (ValueError, "shape \\(\\)", 3),
                                     (ValueError, "leave its samples out with ignore_index=-100", np.where(y == 1, -100, y)),
                                     (TypeError, r"0.5\], which is not a class number", y + .5), (TypeError, "not a class number", np.where(y == 1, np.nan, y)),
-                                    (TypeError, "holds None beside words", [None] * 60), (TypeError, "complex", y + 1j), (ValueError, "which int64 does not", np.full(60, 2**64 - 1, np.uint64))):
+                                    (TypeError, "holds None; integers", [None] * 60), (TypeError, "holds 0 beside words", np.array([0, "cat"] * 30, object)),
+                                    (ValueError, "holds %d, which int64" % 2**70, np.array([2**70, 1] * 30, object)), (TypeError, "complex", y + 1j), (ValueError, "which int64 does not", np.full(60, 2**64 - 1, np.uint64))):
             with self.subTest(words=words):
                 self.refused(kind, words, H, labels)
         words = np.array(["cat", "dog", "ant"])[y]
@@ -257,6 +259,28 @@ class LabelsTest(unittest.TestCase):
         want = Labels().numbers(y, len(y), "y")
         for labels in (y[:, None], y[None], y.reshape(1, -1, 1), y.astype(float)[None]):
             np.testing.assert_array_equal(Labels().numbers(labels, len(y), "y"), want)
+
+    def test_objects_that_are_numbers(self):
+        """A column of pandas is one, if its type is object or one of those that know missing values."""
+        y = np.array([2, 0, 1, 1])
+        for labels in (y.astype(object), y.astype(float).astype(object), np.array([np.int32(x) for x in y], object), np.array([2, False, True, 1.0], object), y.astype(object)[:, None]):
+            numbers = Labels().numbers(labels, 4, "y")
+            np.testing.assert_array_equal(numbers, y)
+            self.assertEqual(numbers.dtype, np.int64)
+        np.testing.assert_array_equal(Labels(["a", "b", "c"]).numbers(y.astype(object), 4, "y"), y)
+        np.testing.assert_array_equal(Labels().numbers(np.array([-100, 1], object), 2, "y", [-100]), [-100, 1])
+        for wrong, kind in ((.5, TypeError), (np.nan, TypeError), (-100, ValueError), (None, TypeError)):
+            with self.assertRaises(kind):
+                Labels().numbers(np.array([0, wrong], object), 2, "y")
+
+    @unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is not installed")
+    def test_columns_of_pandas(self):
+        import pandas as pd
+        y = np.array([2, 0, 1, 1])
+        for kind in ("Int64", "UInt8", "Float64", "object", "category"):
+            np.testing.assert_array_equal(Labels().numbers(pd.Series(y).astype(kind), 4, "y"), y)
+        with self.assertRaisesRegex(TypeError, "nan"):
+            Labels().numbers(pd.Series([2, 0, None, 1], dtype="Int64"), 4, "y")
 
     def test_minus_one_and_one_are_two_classes(self):
         y = np.array([1, -1, -1, 1, 1])
