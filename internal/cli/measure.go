@@ -27,13 +27,14 @@ type measureCmd struct {
 	Weights  []string `help:"Files with the classifier's weight (K×d)." placeholder:"FILE" sep:"none" group:"Single arrays:"`
 	Bias     []string `help:"Files with the classifier's bias (K)." placeholder:"FILE" sep:"none" group:"Single arrays:"`
 
-	FeaturesKey      string `help:"Name of the features in their file; default: any of the usual names, see docs/measuring.md." placeholder:"NAME" group:"Names within files:"`
-	LabelsKey        string `help:"Name of the labels in their file." placeholder:"NAME" group:"Names within files:"`
-	WeightsKey       string `help:"Name of the classifier's weight in its file." placeholder:"NAME" group:"Names within files:"`
-	BiasKey          string `help:"Name of the classifier's bias in its file." placeholder:"NAME" group:"Names within files:"`
-	Layers           string `help:"Pattern of array names, or of a folder's layers; each becomes a column, e.g. 'layer*'." placeholder:"PATTERN" group:"Names within files:"`
-	TransposeWeights bool   `help:"The classifier's weight is stored d×K." group:"Names within files:"`
-	Classes          int    `help:"Number of classes K: needed if some have no sample and there is no classifier; default: as many as the labels name." placeholder:"K" group:"Names within files:"`
+	FeaturesKey       string `help:"Name of the features in their file; default: any of the usual names, see docs/measuring.md." placeholder:"NAME" group:"Names within files:"`
+	LabelsKey         string `help:"Name of the labels in their file." placeholder:"NAME" group:"Names within files:"`
+	WeightsKey        string `help:"Name of the classifier's weight in its file." placeholder:"NAME" group:"Names within files:"`
+	BiasKey           string `help:"Name of the classifier's bias in its file." placeholder:"NAME" group:"Names within files:"`
+	Layers            string `help:"Pattern of array names, or of a folder's layers; each becomes a column, e.g. 'layer*'." placeholder:"PATTERN" group:"Names within files:"`
+	TransposeWeights  bool   `help:"The classifier's weight is stored d×K." group:"Names within files:"`
+	TransposeFeatures bool   `help:"All features are stored d×N." group:"Names within files:"`
+	Classes           int    `help:"Number of classes K: needed if some have no sample and there is no classifier; default: as many as the labels name." placeholder:"K" group:"Names within files:"`
 
 	TestFeatures []string `help:"Test features: dilation, test accuracy, centres of memorization." placeholder:"GLOB" sep:"none" group:"More samples:"`
 	TestLabels   []string `help:"Test labels." placeholder:"GLOB" sep:"none" group:"More samples:"`
@@ -160,14 +161,14 @@ func (c *measureCmd) ofStates() bool {
 // effects says which flags do nothing for states, streams and second passes.
 func (c *measureCmd) effects() []effect {
 	stream, second := slices.Contains(c.Files, "-"), c.Means != "" && !c.Merge
-	const aboutSamples = "features labels features-key labels-key classes drop-nonfinite test-labels"
+	const aboutSamples = "features labels features-key labels-key transpose-features classes drop-nonfinite test-labels"
 	return []effect{
 		{"but requests", !c.Requests, "belongs into the requests on standard input"},
 		{"record", c.ByEpoch, "goes with --by-epoch, which says which epoch each file is of"},
 		{aboutSamples + " layers state-out merge means", !c.ByEpoch, "is about single files, and --by-epoch reads captures of the Python package, which know their streams"},
 		{aboutSamples, !c.Merge, "is about samples, and --merge reads states, which hold sums"},
 		{aboutSamples, c.Merge || !c.ofStates(), "is about samples, and this capture holds states, which are sums"},
-		{"features labels features-key labels-key test-labels", !stream, "names arrays in files, and - reads features and labels from standard input"},
+		{"features labels features-key labels-key transpose-features test-labels", !stream, "names arrays in files, and - reads features and labels from standard input"},
 		{"null csv html", !second, "is about results, and a second pass only writes a state: give it when merging the states"},
 	}
 }
@@ -252,7 +253,7 @@ func (c *measureCmd) stream(req featurefiles.Request, team *parallel.Team) (*fea
 }
 
 func (c *measureCmd) request() featurefiles.Request {
-	req := featurefiles.Request{Context: c.ctx, Files: c.Files, Layers: c.Layers, Classes: c.Classes, ClassNames: c.ClassNames, IgnoreLabels: c.IgnoreLabel, TransposeWeights: c.TransposeWeights}
+	req := featurefiles.Request{Context: c.ctx, Files: c.Files, Layers: c.Layers, Classes: c.Classes, ClassNames: c.ClassNames, IgnoreLabels: c.IgnoreLabel, TransposeWeights: c.TransposeWeights, TransposeFeatures: c.TransposeFeatures}
 	req.Budget, _ = c.budget() // check has refused what is not a size
 	for r, from := range map[featurefiles.Role][]string{
 		featurefiles.Features: c.Features, featurefiles.Labels: c.Labels, featurefiles.Weights: c.Weights, featurefiles.Bias: c.Bias,

@@ -64,7 +64,7 @@ func made() map[string]arrayfile.Array {
 	bad[7*d+3], bad[9*d+1] = float32(math.NaN()), float32(math.Inf(1))
 	return map[string]arrayfile.Array{
 		"h.npy": arrayfile.Of("", []int{n, d}, h), "y.npy": arrayfile.Of("", []int{n}, y), "w.npy": rows(k, d), "b.npy": arrayfile.Of("", []int{k}, make([]float32, k)),
-		"wt.npy": rows(d, k), "w7.npy": rows(k, 7), "w1.npy": arrayfile.Of("", []int{k}, make([]float32, k)), "b5.npy": arrayfile.Of("", []int{5}, make([]float32, 5)),
+		"ht.npy": rows(d, n), "wt.npy": rows(d, k), "w7.npy": rows(k, 7), "w1.npy": arrayfile.Of("", []int{k}, make([]float32, k)), "b5.npy": arrayfile.Of("", []int{5}, make([]float32, 5)),
 		"y19.npy": arrayfile.Of("", []int{n - 1}, y[1:]), "y9.npy": ints(func(i int) int64 { return max(y[i], int64(i/7%2*9)) }, n), "ymin.npy": ints(func(i int) int64 { return y[i] - 1 }, n), "yneg.npy": ints(func(i int) int64 { return y[i]%3 - 1 }, n),
 		"one.npy": ints(func(int) int64 { return 0 }, n), "gap.npy": ints(func(i int) int64 { return []int64{0, 1, 3}[i%3] }, n), "mask.npy": ints(func(i int) int64 { return int64(i) }, n),
 		"d1.npy": rows(n, 1), "few.npy": rows(3, d), "yfew.npy": arrayfile.Of("", []int{3}, y[:3]), "h5.npy": rows(n, 5), "none.npy": rows(0, d), "ynone.npy": ints(nil, 0),
@@ -90,6 +90,8 @@ func asked(dir, text string) Request {
 			req.IgnoreLabels = append(req.IgnoreLabels, value)
 		case "transpose":
 			req.TransposeWeights = true
+		case "transpose-features":
+			req.TransposeFeatures = true
 		case "layers":
 			req.Layers = value
 		case "key":
@@ -114,6 +116,8 @@ func TestBadInput(t *testing.T) {
 		"":                              {"no file was named"},
 		"features=h.npy":                {"labels are missing", "--labels"},
 		"features=h.npy labels=y19.npy": {"y19.npy has 19 labels", "h.npy has 20 rows"},
+		"features=ht.npy labels=y.npy":  {"y.npy has 20 labels", "ht.npy has 6 rows", "stored d×N", "--transpose-features"},
+		"features=h.npy labels=y.npy transpose-features=":                    {"h.npy has 6 rows", "leave out --transpose-features"},
 		"features=h.npy labels=y.npy weights=wt.npy":                         {"wt.npy", "6×4", "6 wide", "K×6", "--transpose-weights"},
 		"features=h.npy labels=y.npy weights=w.npy transpose=":               {"w.npy", "4×6", "leave out --transpose-weights"},
 		"features=h.npy labels=y.npy weights=w7.npy":                         {"w7.npy", "4×7", "6 wide", "K×6"},

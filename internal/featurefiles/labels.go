@@ -61,7 +61,7 @@ func (l *labelled) pair(m *matrix) error {
 	if len(l.parts) == len(m.parts) {
 		for i, p := range l.parts {
 			if n, want := l.first[i+1]-l.first[i], m.first[i+1]-m.first[i]; n != want {
-				return fmt.Errorf("%s has %d %s, and %s has %d rows; want one for each row", p.where(), n, l.role, m.parts[i].where(), want)
+				return fmt.Errorf("%s has %d %s, and %s has %d rows; want one for each row%s", p.where(), n, l.role, m.parts[i].where(), want, m.hint(n))
 			}
 		}
 		return nil
@@ -71,7 +71,7 @@ func (l *labelled) pair(m *matrix) error {
 			len(l.parts), l.role, l.parts[0].where(), len(m.parts), m.role, m.parts[0].where())
 	}
 	if n := len(l.values); n != m.rows() {
-		return fmt.Errorf("%s has %d %s, and %s has %d rows; want one for each row", names(l.parts), n, l.role, names(m.parts), m.rows())
+		return fmt.Errorf("%s has %d %s, and %s has %d rows; want one for each row%s", names(l.parts), n, l.role, names(m.parts), m.rows(), m.hint(n))
 	}
 	return nil
 }

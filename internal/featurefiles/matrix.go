@@ -2,6 +2,7 @@ package featurefiles
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"collapse/arrayfile"
@@ -14,6 +15,8 @@ type matrix struct {
 	parts []part
 	first []int // first row of each part, and N at the end
 	d     int
+
+	turned bool // the arrays are stored d×N
 }
 
 // newMatrix joins parts. Axes of length 1 behind the second are dropped, as those of pooled images.
@@ -47,6 +50,28 @@ func newMatrix(r Role, parts []part) (*matrix, error) {
 		return nil, fmt.Errorf("%s: the %s have no row", parts[0].where(), r)
 	}
 	return m, nil
+}
+
+// hint says what n labels suggest of rows that are not as many.
+func (m *matrix) hint(n int) string {
+	switch {
+	case n != m.d:
+		return ""
+	case m.turned:
+		return "; leave out --transpose-features"
+	}
+	return "; the features seem to be stored d×N: give --transpose-features"
+}
+
+// turned returns matrices as their transposes: the same numbers in the other order.
+func turned(parts []part) []part {
+	out := slices.Clone(parts)
+	for i := range out {
+		if p := &out[i]; len(p.Shape) == 2 {
+			p.Shape, p.Fortran = []int{p.Shape[1], p.Shape[0]}, !p.Fortran
+		}
+	}
+	return out
 }
 
 func shapeHint(axes int) string {

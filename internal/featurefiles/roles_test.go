@@ -111,6 +111,26 @@ func TestTransposedWeights(t *testing.T) {
 	near(t, "transposed", measured(t, req, measure.Options{}), p.want, 0, 1e-9)
 }
 
+// TestTransposedFeatures measures train and test features that are stored d×N, in either order of their numbers, in one file and in several.
+func TestTransposedFeatures(t *testing.T) {
+	p := problems()[0]
+	n := len(p.y)
+	turned := make([]float64, len(p.h))
+	for i := range n {
+		for j := range p.d {
+			turned[j*n+i] = p.h[i*p.d+j]
+		}
+	}
+	h, test := arrayfile.Of("features", []int{p.d, n}, turned), arrayfile.Of("test_features", []int{p.d, n}, p.h)
+	test.Fortran = true
+	y := arrayfile.Of("labels", []int{n}, p.y)
+	req := write(t, "npz", []arrayfile.Array{h, y, arrayfile.Of("weight", []int{p.k, p.d}, p.w), test, arrayfile.Of("test_labels", []int{n}, p.y)})
+	req.TransposeFeatures = true
+	near(t, "transposed", measured(t, req, measure.Options{}), map[string]float64{"nc1_pinv": p.want["nc1_pinv"], "dilation": math.Sqrt(p.want["nc1_pinv"]), "test_accuracy": 1}, 0, 1e-9)
+	dir := files(t, map[string]arrayfile.Array{"h.npy": h, "y.npy": y})
+	near(t, "npy", measured(t, asked(dir, "features=h.npy labels=y.npy transpose-features="), measure.Options{}), map[string]float64{"nc1_pinv": p.want["nc1_pinv"]}, 0, 1e-9)
+}
+
 // TestNarrowFeaturesBesideAFloat64Classifier: what counts as zero is a matter of the features alone. Their class means lie in
 // a plane up to 1e-9 in a coordinate that is shared with larger numbers, which float32 features cannot tell from rounding.
 func TestNarrowFeaturesBesideAFloat64Classifier(t *testing.T) {

@@ -29,8 +29,8 @@ type Request struct {
 	Means *measure.Moments
 	// IgnoreLabels spells labels whose samples have no part in anything, such as -100.
 	IgnoreLabels []string
-	// TransposeWeights says that the classifier is stored d×K.
-	TransposeWeights bool
+	// TransposeWeights says that the classifier is stored d×K, TransposeFeatures that all features are stored d×N.
+	TransposeWeights, TransposeFeatures bool
 	// Context stops Open between files and arrays when it ends, with its error; nil: nothing does.
 	Context context.Context
 	// Budget bounds the memory that the files take when they are unpacked and decoded, together; nil: arrayfile.NewFileBudget.
@@ -53,6 +53,7 @@ type Set struct {
 	Notes []string
 
 	lib     library
+	turned  bool // features are stored d×N
 	labels  *labelled
 	tested  *labelled // test labels; nil if there are none
 	truth   *labelled // nil if there are none
@@ -130,7 +131,7 @@ func (f *finder) set() (*Set, error) {
 	if err := f.openFiles(); err != nil {
 		return nil, err
 	}
-	s := &Set{}
+	s := &Set{turned: f.req.TransposeFeatures}
 	for _, step := range []func(*Set) error{f.columns, f.allLabels, f.oneModel, f.classifier, f.number, f.room, f.testSplit, f.masks, f.beware} {
 		if err := ended(f.req.Context); err != nil {
 			return nil, err
@@ -219,10 +220,14 @@ func (f *finder) nothing(r Role) error {
 
 // matrix joins parts and lists them as an input.
 func (s *Set) matrix(r Role, parts []part) (*matrix, error) {
+	if s.turned {
+		parts = turned(parts)
+	}
 	m, err := newMatrix(r, parts)
 	if err != nil {
 		return nil, err
 	}
+	m.turned = s.turned
 	s.list(r, parts, []int{m.rows(), m.d})
 	return m, nil
 }

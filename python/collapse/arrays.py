@@ -106,8 +106,8 @@ class Labels:
                 raise ValueError("collapse: classes names %r twice" % next(n for n in self.names if self.names.count(n) > 1))
         self._words = None
 
-    def numbers(self, y, n, what, ignore=()):
-        """int64 (n)."""
+    def numbers(self, y, n, what, ignore=(), d=None):
+        """int64 (n), of the rows of features of width d."""
         y = _array(y.detach().cpu().numpy() if is_tensor(y) else y, what)
         if y.ndim > 1 and y.size and y.size == max(y.shape):  # a row or a column of them is as good
             y = y.reshape(-1)
@@ -115,7 +115,8 @@ class Labels:
             raise ValueError("collapse: %s has shape %s; one label for each row of features is wanted%s"
                              % (what, y.shape, " (of one-hot rows or logits: x.argmax(1))" if y.ndim == 2 else ": x.reshape(-1)"))
         if len(y) != n:
-            raise ValueError("collapse: %s has %d labels for %d rows of features; one for each row is wanted" % (what, len(y), n))
+            raise ValueError("collapse: %s has %d labels for %d rows of features; one for each row is wanted%s"
+                             % (what, len(y), n, ": the features seem to be stored (d, n): pass x.T" if len(y) == d else ""))
         if y.dtype.kind == "O":
             y = _plain(y, what)
         if y.dtype.kind in "USO":

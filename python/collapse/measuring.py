@@ -73,7 +73,7 @@ def measure_arrays(H, y, W=None, b=None, *, test=None, ood=None, true=None, corr
 
 def _train(H, y, names, ignore):
     train = rows("features", H, "H")
-    return [train, block("labels", names.numbers(y, train.shape[0], "y", ignore), "y")]
+    return [train, block("labels", names.numbers(y, train.shape[0], "y", ignore, train.shape[1]), "y")]
 
 
 def _classifier(W, b):
@@ -112,7 +112,7 @@ def _more(train, n, names, ignore, test, ood, true, corrupted):
         if not (isinstance(test, (tuple, list)) and len(test) == 2):
             raise TypeError("collapse: test is a %s; test=(H, y) with the features and labels of test samples is wanted" % type(test).__name__)
         blocks = [rows("test_features", test[0], "H of test")]
-        blocks.append(block("test_labels", names.numbers(test[1], blocks[0].shape[0], "y of test", ignore), "y of test"))
+        blocks.append(block("test_labels", names.numbers(test[1], blocks[0].shape[0], "y of test", ignore, blocks[0].shape[1]), "y of test"))
     if ood is not None:
         blocks.append(rows("ood", ood, "ood"))
     for b in blocks:

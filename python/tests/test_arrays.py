@@ -227,6 +227,8 @@ class RefusedTest(ArraysTest):
                                     (ValueError, "holds %d, which int64" % 2**70, np.array([2**70, 1] * 30, object)), (TypeError, "complex", y + 1j), (ValueError, "which int64 does not", np.full(60, 2**64 - 1, np.uint64))):
             with self.subTest(words=words):
                 self.refused(kind, words, H, labels)
+        self.refused(ValueError, r"60 labels for 6 rows of features; .*pass x.T", H.T, y)
+        self.refused(ValueError, r"y of test has 60 labels for 6 rows of features; .*pass x.T", H, y, test=(H.T, y))
         words = np.array(["cat", "dog", "ant"])[y]
         self.refused(ValueError, "names in the order of W's rows", H, words, W)
         self.refused(ValueError, "'dog', which is none of the 2 classes", H, words, classes=["cat", "ant"])
