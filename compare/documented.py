@@ -26,7 +26,7 @@ import collapse
 
 K, D = 10, 512
 
-# What is run here, counted, and printed in docs/python.md.
+# What is run here, counted, and printed in docs/internal/reference-library.md.
 OURS = """\
 import collapse
 for name, loader in (("train", train_loader), ("test", test_loader), ("ood", ood_loader)):

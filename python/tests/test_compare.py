@@ -1,4 +1,4 @@
-"""Scripts of compare that the docs name, at small size; docs/python.md shows what compare/documented.py runs."""
+"""Scripts of compare that the docs name, at small size; docs/internal/reference-library.md shows what compare/documented.py runs."""
 
 import json
 import os
@@ -26,7 +26,7 @@ class CompareTest(unittest.TestCase):
         answer = self.answer("documented.py", "--per-class", "60")
         self.assertEqual([row["library"] for row in answer["rows"] if not row["same"]], [])
         self.assertEqual(len(answer["rows"]), 11)
-        with open(os.path.join(REPOSITORY, "docs", "python.md"), encoding="utf-8") as f:
+        with open(os.path.join(REPOSITORY, "docs", "internal", "reference-library.md"), encoding="utf-8") as f:
             page = f.read()
         sys.path.insert(0, COMPARE)
         import documented
