@@ -34,7 +34,7 @@ def settings(seed, count):
 
 
 def threshold(layers):
-    """The q = K·λ from which zero is optimal in linear models (docs/formulas.md, 4.1)."""
+    """The q = K·λ from which zero is optimal in linear models (docs/internal/formulas.md, 4.1)."""
     return (1 / layers) * ((layers - 1) / layers) ** (1 - 2 / (layers + 1))
 
 

@@ -220,7 +220,7 @@ func (s *solvedDeep) proof() string {
 	}
 	words := fmt.Sprintf("the blocks prove it, %.3g %% lower", 100*(1-x.Objective/s.Symmetric.Objective))
 	if x.Always {
-		words += fmt.Sprintf(", as they do with K = %d and %d layers at all penalties at which neural collapse is not zero (Garrod & Keating 2025; docs/formulas.md, 4.1)", s.K, len(s.Widths))
+		words += fmt.Sprintf(", as they do with K = %d and %d layers at all penalties at which neural collapse is not zero (Garrod & Keating 2025; docs/internal/formulas.md, 4.1)", s.K, len(s.Widths))
 	}
 	return words
 }
