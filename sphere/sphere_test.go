@@ -188,11 +188,14 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
-// TestStartsAtSeveralTemperatures: with 30 classes in 6 dimensions starts from temperature 1 end at 0.0150940; one from 0.3 ends lower.
+// TestStartsAtSeveralTemperatures: with 30 classes in 6 dimensions nearly all cooled starts end at 0.0150979 or 0.0150940; lower ones exist, and
+// ten starts find them, whatever the seed.
 func TestStartsAtSeveralTemperatures(t *testing.T) {
 	longtest.Only(t)
-	found, err := Config{K: 30, D: 6, Temperature: 0.1}.Solve(t.Context(), 10, 0, nil)
-	if err != nil || !(found.Objective < 0.014817) {
-		t.Errorf("%+v, %v", found, err)
+	for seed := range uint64(4) {
+		found, err := Config{K: 30, D: 6, Temperature: 0.1}.Solve(t.Context(), 10, seed, nil)
+		if err != nil || !(found.Objective < 0.0148162) || found.Starts != 10 {
+			t.Errorf("seed %d: %.7f, %d of %d starts, %v", seed, found.Objective, found.Reached, found.Starts, err)
+		}
 	}
 }

@@ -86,12 +86,13 @@ func printSphere(a *app, s *solvedSphere) {
 	f := s.Found
 	a.printf("%d unit features and classifiers in %d dimensions, temperature %g\n", s.K, s.D, s.Temperature)
 	a.printf("minimise   −1/K·Σ log softmax_k(W·h_k/τ)\n\n")
-	a.printf("found      f = %.10g  (τ·log f = %.8g); %d of %d starts end there, the first from: %s\n", f.Objective, f.LogF, f.Reached, f.Starts, f.From)
+	a.printf("found      f = %.10g  (τ·log f = %.8g); from: %s\n", f.Objective, f.LogF, f.From)
 	switch {
 	case f.Proved:
 		a.printf("bound      f ≥ %.10g for every d: proved optimal\n", f.Bound)
 	default:
-		a.printf("bound      f ≥ %.10g for every d; attained only by the simplex ETF, which needs d ≥ %d: not proved optimal\n", f.Bound, s.K-1)
+		a.printf("bound      f ≥ %.10g for every d; attained only by the simplex ETF, which needs d ≥ %d\n", f.Bound, s.K-1)
+		a.printf("verdict    not proved optimal: the lowest end of %d starts, at which %d of them end; however many do, another may end lower\n", f.Starts, f.Reached)
 	}
 	g := f.Shape
 	a.printf("gradient   %.2g\n\n", f.Gradient)
