@@ -249,12 +249,23 @@ func ratioWords(ratio float64) string {
 var smallByCollapse = []string{measure.KeyNC1Pinv, measure.KeyNC1TraceRatio, measure.KeyCDNV, measure.KeyNC2MeansETF, measure.KeyNC2MeansCentred, measure.KeyNC2MeansOF,
 	measure.KeyNC2NormCV, measure.KeyNC2CosDeviation, measure.KeyNC2CosMax, measure.KeyGNC2Distance, measure.KeyGNC2Log, measure.KeyGNC2Riesz, measure.KeyConfMaxCos}
 
-// twoClasses are the measures of angles that have a fixed value for two classes, whatever the model.
-var twoClasses = []string{measure.KeyNC2MeansCentred, measure.KeyNC2CosDeviation, measure.KeyNC2CosMax, measure.KeyGNC2Distance, measure.KeyGNC2Log, measure.KeyGNC2Riesz}
+const (
+	opposite     = "two centred class means are opposite whatever the model"
+	oppositeRows = "two rows of the classifier are opposite around their mean whatever the model"
+	ofSizes      = "with two classes it follows from their sizes, whatever the model"
+)
 
-// saysNothing reports whether a measure has a fixed value whatever the model.
-func saysNothing(key string, r *measure.Report) bool {
-	return r.K == 2 && slices.Contains(twoClasses, key)
+// twoClasses are the measures that have a fixed value for two classes whatever the model, and why.
+var twoClasses = map[string]string{
+	measure.KeyNC2MeansCentred: opposite, measure.KeyNC2CosDeviation: opposite, measure.KeyNC2CosMax: opposite, measure.KeyNC2CosStd: opposite, measure.KeyNC2Coherence: opposite,
+	measure.KeyGNC2Distance: opposite, measure.KeyGNC2Log: opposite, measure.KeyGNC2Riesz: opposite, measure.KeyNC2MeansSELI: opposite, measure.KeyParticipation: opposite,
+	measure.KeyNC2NormCV: ofSizes, measure.KeyNC2WCentred: oppositeRows, measure.KeyNC2WCosStd: oppositeRows, measure.KeyNC2WSELI: oppositeRows,
+}
+
+// SaysNothing reports whether a measure of k classes has a fixed value whatever the model.
+func SaysNothing(key string, k int) bool {
+	_, fixed := twoClasses[key]
+	return k == 2 && fixed
 }
 
 // byChanceWords says that a value is no better than with shuffled labels; "" if it is better or unknown.
@@ -277,8 +288,8 @@ func byChanceWords(key string, v float64, r *measure.Report) string {
 
 // Reading is one plain line about a measure's value, compared with shuffled labels too.
 func Reading(key string, v float64, r *measure.Report) string {
-	if saysNothing(key, r) {
-		return "two centred class means are opposite whatever the model"
+	if SaysNothing(key, r.K) {
+		return twoClasses[key]
 	}
 	return plainReading(key, v, r) + byChanceWords(key, v, r)
 }

@@ -76,7 +76,7 @@ func (c *Column) Value(key string) string {
 
 // open writes the rounding error of a measure if it affects the digits shown.
 func (c *Column) open(key string) string {
-	if c.Reason[key] == "" || saysNothing(key, c.Report) {
+	if c.Reason[key] == "" || SaysNothing(key, c.Report.K) {
 		return ""
 	}
 	if size, known := c.Open(key); known && size > 0 {

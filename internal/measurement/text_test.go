@@ -2,12 +2,14 @@ package measurement
 
 import (
 	"bytes"
-	"collapse/internal/reporttest"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"collapse/internal/measurement/measurementtest"
+	"collapse/internal/reporttest"
 	"collapse/measure"
 )
 
@@ -183,3 +185,33 @@ func TestTextOfLayers(t *testing.T) {
 
 // set gives a report a value.
 func set(r *measure.Report, key string, v float64) { r.Measures = r.Measures.With(key, v) }
+
+// TestTwoClassesSayNothing measures sets of two classes that have nothing in common but their sizes: what is always the same is said to be, and
+// nothing else is.
+func TestTwoClassesSayNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(45, 1))
+	least, most := map[string]float64{}, map[string]float64{}
+	const models = 4
+	for range models {
+		s := blobsAround(r, farMeans(r, 2, 5), func(c int) int { return 20 - 8*c }, always(1.))
+		w := farMeans(r, 2, 5)
+		in := measure.Input[float64]{Train: measure.Memory(s.h, s.d, s.labels), W: append(w[0], w[1]...)}
+		report, err := measure.Measure(in, measure.Options{Measures: []string{"all"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, v := range report.Measures.All() {
+			if _, seen := least[key]; !seen {
+				least[key], most[key] = v, v
+			}
+			least[key], most[key] = min(least[key], v), max(most[key], v)
+		}
+	}
+	counts := []string{measure.KeyCDNVStd, measure.KeyMinClassCount, measure.KeyRankBetween, measure.KeyRankCut, measure.KeyFeatureRank} // have readings of their own
+	for key := range least {
+		fixed := most[key]-least[key] < 1e-12
+		if fixed != SaysNothing(key, 2) && !slices.Contains(counts, key) || SaysNothing(key, 3) {
+			t.Errorf("%s: %g to %g over %d models; says nothing: %v", key, least[key], most[key], models, SaysNothing(key, 2))
+		}
+	}
+}

@@ -118,7 +118,7 @@ func (m *Result) shuffled(g group) bool {
 // chance writes the range of a measure for shuffled labels; "" if unknown.
 func (c *Column) chance(key string) string {
 	null, known := c.Null[key]
-	if !known || key == measure.KeyRankBetween || saysNothing(key, c.Report) {
+	if !known || key == measure.KeyRankBetween || SaysNothing(key, c.Report.K) {
 		return ""
 	}
 	low, high := format.Digits(null.Low), format.Digits(null.High)
@@ -136,7 +136,7 @@ func (m *Result) missing() []string {
 // opened groups the keys with uncertain digits by their reason.
 func (m *Result) opened() []string {
 	return m.byReason(func(c *Column, key string) string {
-		if saysNothing(key, c.Report) {
+		if SaysNothing(key, c.Report.K) {
 			return ""
 		}
 		return c.Reason[key]

@@ -9,6 +9,7 @@ import (
 
 	"collapse/internal/format"
 	"collapse/internal/judge"
+	"collapse/internal/measurement"
 	"collapse/internal/store"
 )
 
@@ -21,7 +22,8 @@ func limits(g *judge.Experiment) (format.Table, string) {
 		t.Columns = append(t.Columns, c+", η = "+format.Decimal(noise))
 	}
 	cos := "0 (every cosine −1/(K−1))"
-	if k, err := strconv.Atoi(g.Settings["data.classes"]); err == nil && k > 1 {
+	k, err := strconv.Atoi(g.Settings["data.classes"])
+	if err == nil && k > 1 {
 		cos = "0 (every cosine " + format.Digits(-1/float64(k-1)) + ")"
 	}
 	for _, m := range []struct{ name, key, limit string }{
@@ -32,6 +34,9 @@ func limits(g *judge.Experiment) (format.Table, string) {
 		{"NC3, self-duality", "nc3_gram", "0"},
 		{"NC4, nearest-class-centre mismatch", "nc4_ncc_mismatch", "0"},
 	} {
+		if measurement.SaysNothing(m.key, k) {
+			continue
+		}
 		row, any := []string{m.name, m.limit}, false
 		for _, c := range g.Curves {
 			v := judge.MeanDeviation(judge.OnCurve(kept, c), 1, func(s *judge.JudgedRun) (float64, bool) {
