@@ -17,6 +17,8 @@ type Command struct {
 	Args []string // of the process; the first is a path
 	Env  []string // the complete environment
 	Dir  string   // the folder where it starts
+
+	Ended func() // called once the process has ended, or could not start; may be nil
 }
 
 // Limits are how long an engine may be silent. A zero value means the default.
@@ -76,7 +78,16 @@ func Start(ctx context.Context, c Command, limits Limits) (*Process, error) {
 
 // spawn starts the process and the goroutines that listen to it. Linux kills the process when the thread that started it ends, so
 // that thread waits for it.
-func (p *Process) spawn(c Command) error {
+func (p *Process) spawn(c Command) (err error) {
+	ended := c.Ended
+	if ended == nil {
+		ended = func() {}
+	}
+	defer func() {
+		if err != nil {
+			ended()
+		}
+	}()
 	theirIn, in, err := os.Pipe()
 	if err != nil {
 		return err
@@ -96,6 +107,7 @@ func (p *Process) spawn(c Command) error {
 		if err == nil {
 			p.exit = p.cmd.Wait()
 			killGroup(p.cmd) // and anything it has started itself
+			ended()
 			close(p.gone)
 		}
 	}()

@@ -18,7 +18,6 @@ type Python struct {
 	Interpreter string // what --python names; "": see candidates
 	Files       fs.FS  // the package, as in a folder of Python's path
 	Version     string // of Files; a single word
-	Cache       string // where Files are unpacked; "": the user's cache folder
 	Limits      Limits
 
 	mu    sync.Mutex
@@ -122,11 +121,11 @@ func (p *Python) candidates() ([]candidate, *MissingError) {
 }
 
 func (p *Python) start(ctx context.Context, c candidate) (*Process, error) {
-	dir, err := p.unpacked()
+	dir, remove, err := unpack(p.Files)
 	if err != nil {
 		return nil, fmt.Errorf("engine: unpacking the package for Python: %w", err)
 	}
-	process, err := Start(ctx, Command{Args: append(append([]string(nil), c.args...), "-u", "-m", "collapse.engine"), Env: environment(dir), Dir: dir}, p.Limits)
+	process, err := Start(ctx, Command{Args: append(append([]string(nil), c.args...), "-u", "-m", "collapse.engine"), Env: environment(dir), Dir: dir, Ended: remove}, p.Limits)
 	if err == nil && p.Version != "" && process.Hello.Version != p.Version {
 		process.Kill()
 		return nil, &Error{Kind: Refused, Engine: c.args[0], Message: fmt.Sprintf("it runs another package collapse, %.40q, than this program's, %q", process.Hello.Version, p.Version)}

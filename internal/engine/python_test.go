@@ -37,7 +37,7 @@ func interpreter(t *testing.T, dir, name, script string) string {
 // python starts engines of a package of one file.
 func python(t *testing.T, named string) *Python {
 	t.Helper()
-	return &Python{Interpreter: named, Files: fstest.MapFS{"collapse/engine/__init__.py": {Data: []byte("content")}}, Version: "v1", Cache: filepath.Join(t.TempDir(), "cache")}
+	return &Python{Interpreter: named, Files: fstest.MapFS{"collapse/engine/__init__.py": {Data: []byte("content")}}, Version: "v1"}
 }
 
 // alone is an environment in which nothing names a Python, and PATH has the given folder and the system's.
@@ -127,27 +127,40 @@ func TestAnotherPackageIsRefused(t *testing.T) {
 	refused(t, python(t, interpreter(t, t.TempDir(), "python3", strings.Replace(working, "v1", "v0", 1))), `it runs another package collapse, "v0", than this program's, "v1"`)
 }
 
-// TestADamagedCacheIsMadeAnew: files that were changed or are missing are restored, and nothing half unpacked stays.
-func TestADamagedCacheIsMadeAnew(t *testing.T) {
+// TestNothingPlantedIsRun: the package lies in a folder of its own, with nothing beside it, that nobody else can enter and that goes
+// with the engine. What somebody has put where it used to be unpacked, or among the folders of temporary files, is not read.
+func TestNothingPlantedIsRun(t *testing.T) {
 	alone(t, "/usr/bin:/bin")
-	named := interpreter(t, t.TempDir(), "python3", working)
-	p := python(t, named)
-	file := filepath.Join(p.Cache, "python-v1", "collapse", "engine", "__init__.py")
-	for _, damage := range []func() error{func() error { return nil }, func() error { return os.WriteFile(file, []byte("other"), 0o666) }, func() error { return os.Remove(file) }} {
-		if err := damage(); err != nil {
+	temporary, cache, note := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "note")
+	t.Setenv("TMPDIR", temporary)
+	t.Setenv("XDG_CACHE_HOME", cache)
+	for _, dir := range []string{filepath.Join(cache, "collapse", "python-v1", "collapse", "engine"), filepath.Join(temporary, folderName+"v1")} {
+		if err := errors.Join(os.MkdirAll(dir, 0o777), os.WriteFile(filepath.Join(dir, "numpy.py"), nil, 0o666)); err != nil {
 			t.Fatal(err)
-		}
-		process, err := p.Launch(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		process.Close()
-		if text, err := os.ReadFile(file); string(text) != "content" {
-			t.Errorf("%q, %v", text, err)
 		}
 	}
-	if list, err := os.ReadDir(p.Cache); err != nil || len(list) != 1 {
-		t.Errorf("%v, %v", list, err)
+	p := python(t, interpreter(t, t.TempDir(), "python3", "(pwd; echo $PYTHONPATH; stat -c %a .; find . -type f) > "+note+"; "+working))
+	t.Setenv("PYTHONPATH", "")
+	process, err := p.Launch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(note)
+	lines := strings.Fields(string(text))
+	if err != nil || len(lines) != 4 || lines[0] != lines[1] || filepath.Dir(lines[0]) != temporary || lines[2] != "700" || lines[3] != "./collapse/engine/__init__.py" {
+		t.Errorf("%q, %v", lines, err)
+	}
+	if other, err := p.Launch(t.Context()); err != nil { // its sweep leaves the folder of the first, which lives
+		t.Error(err)
+	} else {
+		other.Close()
+	}
+	if _, err := os.Stat(lines[0]); err != nil {
+		t.Error(err)
+	}
+	process.Close()
+	if left, err := os.ReadDir(temporary); err != nil || len(left) != 0 { // the planted one, which no living program holds, is swept
+		t.Errorf("%v is left, %v", left, err)
 	}
 }
 

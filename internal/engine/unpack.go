@@ -1,65 +1,54 @@
 package engine
 
 import (
-	"bytes"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-// unpacked returns a folder with the files of the package, which it creates if it is missing or incomplete. The folder appears under
-// its name only when complete, so that programs which start at the same time never see half of it.
-func (p *Python) unpacked() (string, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	cache := p.Cache
-	if cache == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			return "", err
+// folderName is how the folders of engines are called, below the folder of temporary files.
+const folderName = "collapse-python-"
+
+// unpack writes the package into a folder of its own that only this user can enter or change, and returns the function that removes it.
+// Python runs whatever lies beside the package, such as a numpy.py, or byte code that it takes for the package's: nothing that could
+// have been put there before is read, as in a cache folder. The folder stays until the engine has ended, since engines import late.
+func unpack(files fs.FS) (dir string, remove func(), err error) {
+	sweep()
+	for {
+		if dir, err = os.MkdirTemp("", folderName); err != nil { // with mode 0700
+			return "", nil, err
 		}
-		cache = filepath.Join(user, "collapse")
+		lock := lockFolder(dir)
+		if _, err := os.Lstat(dir); err == nil {
+			remove = func() {
+				os.RemoveAll(dir)
+				lock.unlock()
+			}
+			break
+		}
+		lock.unlock() // a sweep was faster than the lock
 	}
-	dir := filepath.Join(cache, "python-"+p.Version)
-	if p.whole(dir) {
-		return dir, nil
+	if err = os.CopyFS(dir, files); err != nil {
+		remove()
+		return "", nil, err
 	}
-	if err := os.MkdirAll(cache, 0o777); err != nil {
-		return "", err
-	}
-	tmp, err := os.MkdirTemp(cache, ".unpacking-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(tmp)
-	if err := os.CopyFS(filepath.Join(tmp, "new"), p.Files); err != nil {
-		return "", err
-	}
-	// A damaged folder is replaced; if another program was faster, its folder stays.
-	if err := os.Rename(dir, filepath.Join(tmp, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	if err := os.Rename(filepath.Join(tmp, "new"), dir); err != nil && !p.whole(dir) {
-		return "", err
-	}
-	return dir, nil
+	return dir, remove, nil
 }
 
-// whole reports whether dir has the files of the package unchanged. Python may add files of its own.
-func (p *Python) whole(dir string) bool {
-	return fs.WalkDir(p.Files, ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
+// sweep removes the folders of this user's programs that were killed: a living one holds its folder's lock.
+func sweep() {
+	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), folderName+"*"))
+	if err != nil {
+		return // the name of the folder of temporary files is no pattern: the folders stay
+	}
+	for _, dir := range dirs {
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() || !own(info) {
+			continue
 		}
-		want, err := fs.ReadFile(p.Files, name)
-		if err != nil {
-			return err
+		if lock := lockFolder(dir); lock != nil {
+			os.RemoveAll(dir)
+			lock.unlock()
 		}
-		is, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-		if err == nil && !bytes.Equal(is, want) {
-			err = fs.ErrInvalid
-		}
-		return err
-	}) == nil
+	}
 }

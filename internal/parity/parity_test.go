@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -56,7 +55,7 @@ func checker(t *testing.T) *Checker {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &engine.Python{Interpreter: interpreter, Files: python.Files(), Version: python.Version(), Cache: filepath.Join(dir, "cache")}
+			p := &engine.Python{Interpreter: interpreter, Files: python.Files(), Version: python.Version()}
 			shared.checker = &Checker{Engines: &engine.Pool{Launch: p.Launch, Devices: []string{"cpu"}}, Team: parallel.NewTeam(2), Dir: dir}
 			return
 		}

@@ -13,7 +13,7 @@ import (
 // torchPool is a pool of engines in PyTorch. The test is skipped where there is none.
 func torchPool(t *testing.T) *engine.Pool {
 	t.Helper()
-	p := &engine.Python{Interpreter: torchPython(t), Files: python.Files(), Version: python.Version(), Cache: t.TempDir()}
+	p := &engine.Python{Interpreter: torchPython(t), Files: python.Files(), Version: python.Version()}
 	pool := &engine.Pool{Launch: p.Launch, Devices: []string{"cpu"}}
 	t.Cleanup(pool.Close)
 	return pool
