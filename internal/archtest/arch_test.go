@@ -26,9 +26,10 @@ var only = map[string][]string{
 
 	"collapse/measure/internal/vec": {"collapse/internal/kernel", "collapse/internal/kernel/isa", "collapse/internal/kernel/rows"},
 	"collapse/arrayfile":            {"collapse/internal/inputfile"},
-	"collapse/internal/rundir":      {"collapse/arrayfile", "collapse/internal/inputfile"},
-	"collapse/internal/store":       {"collapse/internal/descriptors", "collapse/internal/inputfile"},
-	"collapse/internal/queue":       {"collapse/internal/descriptors", "collapse/internal/inputfile"},
+	"collapse/internal/jail":        {"collapse/internal/inputfile"},
+	"collapse/internal/rundir":      {"collapse/arrayfile", "collapse/internal/inputfile", "collapse/internal/jail"},
+	"collapse/internal/store":       {"collapse/internal/descriptors", "collapse/internal/inputfile", "collapse/internal/jail"},
+	"collapse/internal/queue":       {"collapse/internal/descriptors", "collapse/internal/inputfile", "collapse/internal/jail"},
 	"collapse/internal/chart":       {"collapse/internal/format", "collapse/internal/safetext", "collapse/internal/zipped"},
 	"collapse/internal/format":      {},
 

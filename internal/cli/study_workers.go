@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"cmp"
-	"path/filepath"
 	"time"
 
 	"collapse/internal/queue"
@@ -62,8 +60,8 @@ func (w *whereFlags) options(a *app) (engine.Options, error) {
 		a.warnPlainText("the queue", w.Listen, queueWithTLS)
 	}
 	if w.Listen != "" {
-		file := cmp.Or(w.TokenFile, filepath.Join(a.flags.Lab, "queue.token"))
-		if o.Token, err = queue.TokenFile(file, true); err == nil {
+		var file string
+		if o.Token, file, err = w.token(a); err == nil {
 			a.notef("token: %s\n", file)
 		}
 	}
@@ -74,4 +72,17 @@ func (w *whereFlags) options(a *app) (engine.Options, error) {
 		}
 	}
 	return o, err
+}
+
+// token is what workers must present, and the file that holds it.
+func (w *whereFlags) token(a *app) (token, file string, err error) {
+	if w.TokenFile != "" {
+		token, err = queue.TokenFile(w.TokenFile, true)
+		return token, w.TokenFile, err
+	}
+	token, file, replaced, err := queue.LabToken(a.flags.Lab)
+	if replaced {
+		a.notef("collapse: %s was not made by you for this lab in this place, so it is replaced: give workers the new one\n", file)
+	}
+	return token, file, err
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"collapse/arrayfile"
+	"collapse/internal/jail"
 	"collapse/internal/rundir"
 )
 
@@ -18,7 +19,10 @@ import (
 func LoadFeatures(dir string) (*Features, error) {
 	path := rundir.Dir(dir).FinalFeatures()
 	f := &Features{}
-	err := arrayfile.Read(path, f.read)
+	err := jail.Below(dir, path)
+	if err == nil {
+		err = arrayfile.Read(path, f.read)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("the run saved no features (they are written after its last epoch)")
 	}

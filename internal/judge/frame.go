@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"collapse/arrayfile"
+	"collapse/internal/jail"
 	"collapse/internal/rundir"
 )
 
@@ -35,7 +36,12 @@ func FilmEpochs(dir string) ([]int64, error) {
 // ReadFrame reads the frame of an epoch from a run directory.
 func ReadFrame(dir string, epoch int64) (*Frame, error) {
 	out := &Frame{Epoch: epoch}
-	if err := arrayfile.Read(rundir.Dir(dir).Frame(int(epoch)), out.read); err != nil {
+	path := rundir.Dir(dir).Frame(int(epoch))
+	err := jail.Below(dir, path)
+	if err == nil {
+		err = arrayfile.Read(path, out.read)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("judge: features of epoch %d: %w", epoch, err)
 	}
 	return out, nil

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -14,7 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"collapse/internal/inputfile"
+	"collapse/internal/jail"
 )
 
 // Blob names something too large for a message, and describes its content.
@@ -70,64 +71,70 @@ func FolderLeft(dir string) bool {
 
 type folder string
 
-// path keeps names inside the folder.
-func (f folder) path(name string) (string, error) {
+// open opens the folder: a link that somebody left there leads no blob out of it. If the folder is gone, nobody wants the blobs any more.
+func (f folder) open() (*os.Root, error) {
+	root, err := jail.OpenRoot(string(f))
+	if err != nil {
+		return nil, fmt.Errorf("queue: the shared folder: %w", err)
+	}
+	return root, nil
+}
+
+// localName is a blob's name as that of a file in the folder.
+func localName(name string) (string, error) {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return "", fmt.Errorf("queue: %q is not the name of a blob", name)
 	}
-	return filepath.Join(string(f), filepath.FromSlash(name)), nil
+	return filepath.FromSlash(name), nil
 }
 
 func (f folder) Put(_ context.Context, name string, r io.Reader) (Blob, error) {
-	path, err := f.path(name)
+	path, err := localName(name)
 	if err != nil {
 		return Blob{}, err
 	}
-	if err := f.makeBelow(filepath.Dir(path)); err != nil {
+	root, err := f.open()
+	if err != nil {
+		return Blob{}, err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return Blob{}, fmt.Errorf("queue: %w", err)
 	}
 	sum := summer{h: sha256.New()}
-	err = writeDurably(path, io.TeeReader(r, &sum))
+	err = writeDurably(root, path, io.TeeReader(r, &sum))
 	return sum.blob(name), err
 }
 
-// makeBelow creates a folder and its parents, but not the folder f itself: if that is gone, nobody wants the blob any more.
-func (f folder) makeBelow(dir string) error {
-	if dir == filepath.Clean(string(f)) {
-		return nil
-	}
-	if err := f.makeBelow(filepath.Dir(dir)); err != nil {
-		return err
-	}
-	if err := os.Mkdir(dir, 0o777); !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	return nil
-}
-
 // writeDurably writes to a temporary file next to path, syncs, and renames.
-func writeDurably(path string, r io.Reader) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
+func writeDurably(root *os.Root, path string, r io.Reader) error {
+	part := filepath.Join(filepath.Dir(path), ".tmp-"+rand.Text())
+	tmp, err := root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("queue: %w", err)
 	}
 	_, err = io.Copy(tmp, r)
 	err = errors.Join(err, tmp.Sync(), tmp.Close())
 	if err == nil {
-		err = os.Rename(tmp.Name(), path)
+		err = root.Rename(part, path)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("queue: writing %s: %w", path, err), os.Remove(tmp.Name()))
+		return errors.Join(fmt.Errorf("queue: writing %s: %w", path, err), root.Remove(part))
 	}
 	return nil
 }
 
 func (f folder) Get(_ context.Context, b Blob, w io.Writer) error {
-	path, err := f.path(b.Name)
+	path, err := localName(b.Name)
 	if err != nil {
 		return err
 	}
-	r, err := inputfile.Open(path)
+	root, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	r, err := jail.OpenRegular(root, path)
 	if err != nil {
 		return fmt.Errorf("queue: a blob of the shared folder: %w; the coordinator and its workers must see the same --blobs folder", err)
 	}
@@ -156,16 +163,24 @@ func (f folder) List(ctx context.Context) ([]string, error) {
 
 // Remove also removes the folders that become empty.
 func (f folder) Remove(_ context.Context, names ...string) error {
+	root, err := f.open()
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
 	for _, name := range names {
-		path, err := f.path(name)
+		path, err := localName(name)
 		if err != nil {
 			return err
 		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := root.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("queue: %w", err)
 		}
-		for dir := filepath.Dir(path); dir != filepath.Clean(string(f)); dir = filepath.Dir(dir) {
-			if os.Remove(dir) != nil { // not empty
+		for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
+			if root.Remove(dir) != nil { // not empty
 				break
 			}
 		}

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
+
+	"collapse/internal/jail"
 )
 
 // Lock is the right to coordinate a lab. The operating system releases it when the process ends, however it ends.
@@ -14,10 +17,10 @@ type Lock struct{ f *os.File }
 // errHeld is what lockFile returns for a lock that another process holds.
 var errHeld = errors.New("held")
 
-// TakeLock takes the lock in the file path, which is created if necessary and stays. If another process has it, the error is
+// TakeLock takes the lock in the file path, which is created if necessary, stays, and must be no link. If another process has it, the error is
 // *HeldError and names that process.
 func TakeLock(path string) (*Lock, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := jail.Open(filepath.Dir(path), filepath.Base(path), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("queue: %w", err)
 	}

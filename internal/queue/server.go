@@ -16,6 +16,7 @@ import (
 
 	"collapse/internal/descriptors"
 	"collapse/internal/inputfile"
+	"collapse/internal/jail"
 )
 
 // ServerOptions describe an embedded server.
@@ -39,8 +40,11 @@ type Server struct {
 	url   string
 }
 
-// StartServer starts a server on the files in o.Dir, including those of an earlier one.
+// StartServer starts a server on the files in o.Dir, including those of an earlier one. No link there may lead out of it.
 func StartServer(o ServerOptions) (*Server, error) {
+	if err := jail.Check(o.Dir); err != nil {
+		return nil, fmt.Errorf("queue: %w", err)
+	}
 	opts := &server.Options{
 		ServerName: "collapse", DontListen: o.Listen == "", NoSigs: true, NoLog: true,
 		JetStream: true, StoreDir: o.Dir, SyncAlways: true, JetStreamMaxMemory: 64 << 20,

@@ -14,10 +14,10 @@ type Writer struct {
 	FS FS
 }
 
-// Writer writes through fs; nil: the operating system's files.
+// Writer writes through fs; nil: the operating system's files, and never through a link that leads out of the folder.
 func (d Dir) Writer(fs FS) Writer {
 	if fs == nil {
-		fs = System{}
+		fs = inside{string(d)}
 	}
 	return Writer{d, fs}
 }

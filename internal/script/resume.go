@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 
+	"collapse/internal/jail"
 	"collapse/internal/rundir"
 	"collapse/internal/store"
 	"collapse/internal/train"
@@ -73,6 +74,9 @@ func (j *job) adopt() (why string, err error) {
 		return "it differs in more than run.epochs", nil
 	}
 	theirs := rundir.Dir(j.lab.RunDir(run.Hash))
+	if err := jail.Check(string(theirs)); err != nil {
+		return "", fmt.Errorf("script: %w", err)
+	}
 	epoch := theirs.NewestCheckpoint(epochs)
 	if epoch == 0 {
 		return "its script has left no checkpoint", nil

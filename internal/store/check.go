@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"collapse/internal/jail"
 )
 
 // RowsPerStep counts the rows of one series of a run at each step, leaving out some measures.
@@ -15,7 +17,7 @@ func (r *Reader) RowsPerStep(hash, series string, without []string) (map[int64]i
 
 // Infinite counts the infinite values of a run, which readers show as missing, and returns the first step that has one.
 func (r *Reader) Infinite(hash string) (n int, first int64, err error) {
-	err = r.db.QueryRow(`SELECT count(*), coalesce(min(step), 0) FROM value
+	err = r.db.QueryRowContext(r.ctx, `SELECT count(*), coalesce(min(step), 0) FROM value
 		WHERE run = (SELECT id FROM run WHERE hash = ?) AND value IN (9e999, -9e999)`, hash).Scan(&n, &first)
 	return n, first, r.wrap(err)
 }
@@ -32,7 +34,7 @@ func (r *Reader) Damage() ([]string, error) {
 // Held returns *HeldError if a process that may be alive works on the run.
 func (r *Reader) Held(hash string) error {
 	var id int64
-	err := r.missing(hash, r.db.QueryRow("SELECT id FROM run WHERE hash = ?", hash).Scan(&id))
+	err := r.missing(hash, r.db.QueryRowContext(r.ctx, "SELECT id FROM run WHERE hash = ?", hash).Scan(&id))
 	if err == nil {
 		err = free(r.db, id, hash, thisProcess(), time.Now(), stale)
 	}
@@ -63,6 +65,9 @@ func (l *Lab) Reopen(hash string, tidy func() error) error {
 func (l *Lab) Tidy(hash string, tidy func() error) error {
 	return l.write(func(tx *sql.Tx) error {
 		if err := l.freeRun(tx, hash); err != nil {
+			return err
+		}
+		if err := jail.Check(l.RunDir(hash)); err != nil {
 			return err
 		}
 		if err := tidy(); err != nil {

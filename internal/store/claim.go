@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"collapse/internal/jail"
 )
 
 // Claim is the right to write to one run, held by one process at a time. Each claim of a run has a higher generation than the one
@@ -119,10 +121,18 @@ func (l *Lab) claim(s Spec, again bool) (*Claim, Run, error) {
 			return nil, before, errors.Join(err, c.Interrupt())
 		}
 	}
-	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
+	if err := l.makeFolder(before.Hash); err != nil {
 		return nil, before, errors.Join(fmt.Errorf("store: %w", err), c.Interrupt())
 	}
 	return c, before, nil
+}
+
+// makeFolder makes the folder of a run, or makes sure that one that is there has no links that lead out of it.
+func (l *Lab) makeFolder(hash string) error {
+	if err := jail.Check(l.RunDir(hash)); err != nil {
+		return err
+	}
+	return l.inRuns(func(runs *os.Root) error { return runs.MkdirAll(hash, 0o777) })
 }
 
 // void reports whether the folder of a run that is being claimed has to be deleted: because the run starts over, or because a

@@ -266,7 +266,7 @@ func TestAnOlderLabCanBeRead(t *testing.T) {
 	if run, err := r.Run(hashOf(1)); err != nil || run.Status != Done {
 		t.Errorf("%+v, %v", run, err)
 	}
-	if left, err := r.Leftovers(); err != nil || len(left) != 0 {
+	if left, _, err := r.Leftovers(); err != nil || len(left) != 0 {
 		t.Errorf("%v, %v", left, err)
 	}
 }

@@ -143,7 +143,7 @@ func (l *Lab) ForgetRemotes(above uint64) error {
 // Remote returns what SetRemote recorded last, 0 if nothing.
 func (r *Reader) Remote(hash string) (uint64, error) {
 	var g int64
-	err := r.db.QueryRow("SELECT remote FROM run WHERE hash = ?", hash).Scan(&g)
+	err := r.db.QueryRowContext(r.ctx, "SELECT remote FROM run WHERE hash = ?", hash).Scan(&g)
 	return uint64(g), r.explain(r.missing(hash, err))
 }
 

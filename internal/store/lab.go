@@ -6,16 +6,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"modernc.org/sqlite"
-
 	"collapse/internal/inputfile"
+	"collapse/internal/jail"
 )
 
 // busyWait is how long a writer waits for another process's transaction, and a reader for a recovery.
@@ -62,15 +60,20 @@ type Lab struct {
 type Reader struct {
 	dir        string
 	db         *sql.DB
+	ctx        context.Context // of every query: ends with Interrupt
+	interrupt  context.CancelFunc
 	statements sync.Map // query → its *sql.Stmt: SQLite takes longer to parse most queries than to answer them
 	names      atomic.Pointer[map[int64]Key]
 	schema     int // of the file; that of this program if a Lab is open
 }
 
 // Open opens the lab in dir for writing, creates it if there is none, and finishes removals that a killed process began. It refuses
-// a network file system, a lab of a newer version (*NewerError) and a lab.sqlite that is not a lab.
+// a network file system, a lab of a newer version (*NewerError), a lab.sqlite that is not a lab, and what OpenReader refuses.
 func Open(dir string, opt Options) (*Lab, error) {
 	if err := refuseNetwork(dir); err != nil {
+		return nil, err
+	}
+	if err := ownFiles(dir); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "runs"), 0o777); err != nil {
@@ -97,7 +100,10 @@ func Open(dir string, opt Options) (*Lab, error) {
 	}
 	l := newLab(r, db, opt)
 	// What cannot be finished now stays recorded for the next time; `collapse runs check` lists it.
-	_ = l.finishRemovals()
+	var foreign *ForeignRowError
+	if err := l.finishRemovals(); errors.As(err, &foreign) {
+		return nil, errors.Join(err, l.Close())
+	}
 	return l, nil
 }
 
@@ -116,10 +122,14 @@ func newLab(r *Reader, db *sql.DB, opt Options) *Lab {
 // prepare makes an opened file ready for writing.
 func prepare(db *sql.DB, path string) error {
 	all := steps()
-	if _, err := version(db, path, len(all)); needsWritableDir(err) {
+	if v, err := version(db, path, len(all)); needsWritableDir(err) {
 		return readOnly(err, path)
 	} else if err != nil {
 		return err
+	} else if v > 0 {
+		if err := checkSchema(context.Background(), db, path); err != nil {
+			return err
+		}
 	}
 	// Switching to WAL needs exclusive use of the file and does not wait for it by itself, which matters when two processes create
 	// the same lab.
@@ -163,7 +173,8 @@ func readOnly(err error, path string) error {
 }
 
 // OpenReader opens the lab in dir, which must exist, for reading. A lab in a read-only directory can be read, too, if its last
-// writer closed it.
+// writer closed it. It refuses links in the place of the lab's own files (*jail.LinkError) and tables that are not those of this
+// program (*SchemaError).
 func OpenReader(dir string) (*Reader, error) {
 	path := databasePath(dir)
 	if _, err := os.Stat(path); err != nil {
@@ -172,7 +183,7 @@ func OpenReader(dir string) (*Reader, error) {
 		}
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	if err := regularFiles(path); err != nil {
+	if err := errors.Join(ownFiles(dir), regularFiles(path)); err != nil {
 		return nil, err
 	}
 	known := len(steps())
@@ -198,10 +209,29 @@ func OpenReader(dir string) (*Reader, error) {
 	if err == nil && v < readable {
 		err = fmt.Errorf("store: %s has schema %d, older than this program's %d; any command that writes, such as `collapse runs gc`, brings it up to date", path, v, known)
 	}
+	if err == nil {
+		err = checkSchema(context.Background(), db, path)
+	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Reader{dir: dir, db: db, schema: v}, nil
+	return newReader(dir, db, v), nil
+}
+
+func newReader(dir string, db *sql.DB, schema int) *Reader {
+	ctx, interrupt := context.WithCancel(context.Background())
+	return &Reader{dir: dir, db: db, ctx: ctx, interrupt: interrupt, schema: schema}
+}
+
+// Interrupt ends the queries under way, and all later ones, with an error.
+func (r *Reader) Interrupt() { r.interrupt() }
+
+// ownFiles refuses links among the lab's own files, but for those that this user allows.
+func ownFiles(dir string) error {
+	if err := jail.Top(dir, "lab.sqlite", "runs", "queue"); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	return nil
 }
 
 // finishCreation turns an empty file, left by a process that was killed while creating a lab, into a lab.
@@ -233,24 +263,6 @@ func regularFiles(path string) error {
 
 func databasePath(dir string) string { return filepath.Join(dir, "lab.sqlite") }
 
-// openDatabase prepares a pool of connections; it does not touch the file yet.
-func openDatabase(path, parameters string) (*sql.DB, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	name := filepath.ToSlash(abs)
-	if name[0] != '/' { // a drive letter
-		name = "/" + name
-	}
-	u := url.URL{Scheme: "file", Path: name, RawQuery: parameters + fmt.Sprintf("&_pragma=busy_timeout(%d)", busyWait.Milliseconds())}
-	opener, err := sqlite.NewConnector(u.String())
-	if err != nil {
-		return nil, fmt.Errorf("store: %s: %w", path, err)
-	}
-	return sql.OpenDB(patient{opener}), nil
-}
-
 // Dir returns the directory of the lab.
 func (r *Reader) Dir() string { return r.dir }
 
@@ -258,7 +270,10 @@ func (r *Reader) Dir() string { return r.dir }
 func (r *Reader) RunDir(hash string) string { return filepath.Join(r.dir, "runs", hash) }
 
 // Close closes the lab for reading.
-func (r *Reader) Close() error { return r.db.Close() }
+func (r *Reader) Close() error {
+	r.interrupt()
+	return r.db.Close()
+}
 
 // Close closes the lab. Claims that are still held stay, and look dead once the process has ended.
 func (l *Lab) Close() error { return errors.Join(l.Reader.Close(), l.db.Close()) }

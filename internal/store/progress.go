@@ -24,7 +24,7 @@ func (r *Reader) Progress(also []string) (Progress, error) {
 	var p Progress
 	var err error
 	p.Active, err = collect(r, func(scan func(...any) error) (p RunProgress, err error) {
-		return p, scan(&p.Hash, &p.Status, &p.LastEpoch)
+		return p, scan((*hashColumn)(&p.Hash), &p.Status, &p.LastEpoch)
 	}, `SELECT hash, status, coalesce(last_epoch, 0) FROM run
 		WHERE id IN (SELECT run FROM claim) OR hash IN (SELECT value FROM json_each(?)) ORDER BY id`, jsonList(also))
 	if err != nil {

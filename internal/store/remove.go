@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,16 +36,41 @@ func (l *Lab) moveAside(tx *sql.Tx, hash string) error {
 	return err
 }
 
-// trash renames a folder below runs, if it exists.
-func (l *Lab) trash(name string) error {
-	from, to := filepath.Join(l.dir, "runs", name), filepath.Join(l.dir, "runs", trashPrefix+name)
-	if _, err := os.Lstat(from); errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err := os.RemoveAll(to); err != nil { // left from an earlier removal that is still under way
+// inRuns gives do the folder runs, out of which nothing leads. Only names that isFolder knows are ever renamed or removed there.
+func (r *Reader) inRuns(do func(runs *os.Root) error) error {
+	if err := ownFiles(r.dir); err != nil {
 		return err
 	}
-	return os.Rename(from, to)
+	runs, err := os.OpenRoot(filepath.Join(r.dir, "runs"))
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	defer runs.Close()
+	return do(runs)
+}
+
+// trash renames the folder of a run, if it exists.
+func (l *Lab) trash(hash string) error {
+	if !isHash(hash) {
+		panic("store: a folder that is no run's is to be moved aside")
+	}
+	return l.inRuns(func(runs *os.Root) error {
+		if _, err := runs.Lstat(hash); errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		if err := runs.RemoveAll(trashPrefix + hash); err != nil { // left from an earlier removal that is still under way
+			return err
+		}
+		return runs.Rename(hash, trashPrefix+hash)
+	})
+}
+
+// removeTrash deletes what trash left.
+func (l *Lab) removeTrash(hash string) error {
+	if !isHash(hash) {
+		panic("store: a folder that is no run's is to be deleted")
+	}
+	return l.inRuns(func(runs *os.Root) error { return runs.RemoveAll(trashPrefix + hash) })
 }
 
 // finishRemoval deletes the folder of a run that was recorded as void, whatever part of that is already done.
@@ -59,7 +85,7 @@ func (l *Lab) finishRemoval(hash string) error {
 func (l *Lab) emptyTrash(hash string) error {
 	path := filepath.Join(l.dir, "runs", trashPrefix+hash)
 	atStep("before deleting")
-	if err := os.RemoveAll(path); err != nil {
+	if err := l.removeTrash(hash); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
 	atStep("deleted")
@@ -71,9 +97,14 @@ func (l *Lab) emptyTrash(hash string) error {
 	})
 }
 
+// removals lists the folders that are to be deleted.
+func (r *Reader) removals() ([]string, error) {
+	return collect(r, func(scan func(...any) error) (name string, err error) { return name, scan((*folderColumn)(&name)) }, "SELECT folder FROM removal")
+}
+
 // finishRemovals finishes removals left by processes that were killed. Otherwise the table lists only those under way.
 func (l *Lab) finishRemovals() error {
-	folders, err := collect(l.Reader, func(scan func(...any) error) (name string, err error) { return name, scan(&name) }, "SELECT folder FROM removal")
+	folders, err := l.removals()
 	for _, folder := range folders {
 		if err != nil { // such as a process that blocks all writers: do not repeat that for each
 			return err
@@ -109,57 +140,59 @@ func (l *Lab) Remove(hash string) error {
 	return l.finishRemoval(hash)
 }
 
-// Leftovers returns the names of what lies below runs without being the folder of a run, and of databases whose creation was cut
-// short: killed processes leave such files.
-func (r *Reader) Leftovers() ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(r.dir, "runs"))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("store: %w", err)
-	}
+// Leftovers returns the names of the folders below runs that belong to no run, as killed processes leave them, and of what is there
+// besides: the program has not made that, and leaves it alone.
+func (r *Reader) Leftovers() (left, foreign []string, err error) {
 	known, err := collectMap[string, bool](r, "SELECT hash, true FROM run")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var names []string
+	var entries []fs.DirEntry
+	err = r.inRuns(func(runs *os.Root) (err error) {
+		entries, err = fs.ReadDir(runs.FS(), ".")
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
 	for _, e := range entries {
-		if e.IsDir() && !known[e.Name()] {
-			names = append(names, e.Name())
+		switch {
+		case e.IsDir() && known[e.Name()]:
+		case e.IsDir() && isFolder(e.Name()):
+			left = append(left, e.Name())
+		default:
+			foreign = append(foreign, e.Name())
 		}
 	}
-	return names, nil
+	return left, foreign, nil
 }
 
-// GC deletes every directory under runs that belongs to no run, such as one that a killed Remove left, and returns their names.
+// GC deletes every folder under runs that belongs to no run, such as one that a killed Remove left, and returns their names. What has
+// another name than a run's folder is not the program's.
 func (l *Lab) GC() ([]string, error) {
-	var names, gone []string
+	var names []string
 	// During a write transaction no process can add a run, whose directory comes after its row.
 	err := l.write(func(tx *sql.Tx) error {
-		entries, err := os.ReadDir(filepath.Join(l.dir, "runs"))
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
+		left, _, err := l.Leftovers()
+		for _, name := range left {
 			var known bool
-			if err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM run WHERE hash = ?)", e.Name()).Scan(&known); err != nil {
+			if err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM run WHERE hash = ?)", name).Scan(&known); err != nil {
 				return err
 			}
-			if known || !e.IsDir() {
+			if known {
 				continue
 			}
-			names = append(names, e.Name())
-			trash := e.Name()
-			if !strings.HasPrefix(trash, trashPrefix) {
-				trash = trashPrefix + trash
-				if err := l.trash(e.Name()); err != nil {
+			names = append(names, name)
+			if isHash(name) {
+				if err := l.trash(name); err != nil {
 					return err
 				}
 			}
-			gone = append(gone, trash)
 		}
-		return nil
+		return err
 	})
-	for _, name := range gone {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(l.dir, "runs", name)))
+	for _, name := range names {
+		err = errors.Join(err, l.removeTrash(strings.TrimPrefix(name, trashPrefix)))
 	}
 	if err != nil {
 		return names, fmt.Errorf("store: cleaning up: %w", err)

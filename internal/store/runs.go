@@ -21,7 +21,7 @@ func scanRun(scan func(...any) error) (id int64, run Run, err error) {
 	var created int64
 	var epoch, started, finished sql.NullInt64
 	p := &run.Program
-	err = scan(&id, &run.Hash, &run.Kind, &run.Config, &run.Status, &run.Error, &run.Label, &tags,
+	err = scan(&id, (*hashColumn)(&run.Hash), &run.Kind, &run.Config, &run.Status, &run.Error, &run.Label, &tags,
 		&run.Generation, &epoch, &created, &started, &finished,
 		&p.Version, &p.Kernel, &p.GOOS, &p.GOARCH, &p.GOAMD64, &p.CPU)
 	if err != nil {
@@ -41,7 +41,7 @@ func moment(ms sql.NullInt64) time.Time {
 
 // Run returns one run by its whole hash. *NotFoundError if there is none.
 func (r *Reader) Run(hash string) (Run, error) {
-	_, run, err := scanRun(r.db.QueryRow(selectRun+"WHERE hash = ?", hash).Scan)
+	_, run, err := scanRun(r.db.QueryRowContext(r.ctx, selectRun+"WHERE hash = ?", hash).Scan)
 	return run, r.explain(r.missing(hash, err))
 }
 
@@ -140,7 +140,7 @@ func collect[T any](r *Reader, row func(scan func(...any) error) (T, error), que
 	if err != nil {
 		return nil, r.wrap(err)
 	}
-	rows, err := statement.Query(args...)
+	rows, err := statement.QueryContext(r.ctx, args...)
 	if err != nil {
 		return nil, r.wrap(err)
 	}
@@ -174,7 +174,7 @@ func (r *Reader) prepared(query string) (*sql.Stmt, error) {
 	if known, ok := r.statements.Load(query); ok {
 		return known.(*sql.Stmt), nil
 	}
-	fresh, err := r.db.Prepare(query)
+	fresh, err := r.db.PrepareContext(r.ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -187,6 +187,9 @@ func (r *Reader) prepared(query string) (*sql.Stmt, error) {
 func (r *Reader) wrap(err error) error {
 	if err == nil {
 		return nil
+	}
+	if row := r.foreign(err); row != nil {
+		return row
 	}
 	return fmt.Errorf("store: %s: %w", databasePath(r.dir), err)
 }

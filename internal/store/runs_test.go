@@ -117,18 +117,26 @@ func TestRemoveAndGC(t *testing.T) {
 	}
 
 	runs := filepath.Join(l.Dir(), "runs")
-	for _, name := range []string{"0123", trashPrefix + "9"} {
+	old, trash := hashOf(7), trashPrefix+hashOf(9)
+	foreign := []string{".ssh", "0123", trashPrefix + "9", strings.ToUpper(hashOf(3))}
+	for _, name := range append([]string{old, trash}, foreign...) {
 		must(t, os.MkdirAll(filepath.Join(runs, name, "ckpt"), 0o777))
+	}
+	if left, others, err := l.Leftovers(); err != nil || !slices.Equal(left, []string{trash, old}) || len(others) != len(foreign) {
+		t.Errorf("left over: %v, not the lab's: %v, %v", left, others, err)
 	}
 	names, err := l.GC()
 	must(t, err)
-	if slices.Sort(names); !slices.Equal(names, []string{trashPrefix + "9", "0123"}) {
+	if slices.Sort(names); !slices.Equal(names, []string{trash, old}) {
 		t.Errorf("collected %v", names)
 	}
-	left, err := os.ReadDir(runs)
-	must(t, err)
-	if len(left) != 1 || left[0].Name() != kept.Hash {
-		t.Errorf("left %v", left)
+	for _, name := range append(foreign, kept.Hash) {
+		if _, err := os.Stat(filepath.Join(runs, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, err := os.ReadDir(runs); err != nil || len(left) != len(foreign)+1 {
+		t.Errorf("left %v, %v", left, err)
 	}
 }
 

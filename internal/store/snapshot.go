@@ -23,7 +23,7 @@ const partSuffix = ".part"
 // the copy nobody works on runs, and the queue is empty.
 func (r *Reader) Snapshot(dir string) (*Snapshot, error) {
 	part := databasePath(dir) + partSuffix
-	if _, err := r.db.Exec("VACUUM INTO ?", part); err != nil {
+	if _, err := r.db.ExecContext(r.ctx, "VACUUM INTO ?", part); err != nil {
 		return nil, errors.Join(fmt.Errorf("store: copying %s to %s: %w", databasePath(r.dir), part, err), os.RemoveAll(part))
 	}
 	db, err := openDatabase(part, writing)
@@ -31,7 +31,7 @@ func (r *Reader) Snapshot(dir string) (*Snapshot, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	reader := &Reader{dir: dir, db: db}
+	reader := newReader(dir, db, len(steps()))
 	l := &Lab{Reader: reader, db: db}
 	s := &Snapshot{Reader: reader, lab: l, part: part}
 	if err := errors.Join(prepare(db, part), l.write(forgetWork)); err != nil {
@@ -93,7 +93,7 @@ func (s *Snapshot) Finish() error {
 // Kept reports whether the attempts of a run up to a generation still count, that is, whether it was neither removed nor started
 // over since. there is false if it was removed.
 func (r *Reader) Kept(hash string, generation int64) (kept, there bool, err error) {
-	err = r.db.QueryRow(`SELECT ?2 = 0 OR EXISTS (SELECT 1 FROM attempt WHERE run = run.id AND generation = ?2) FROM run WHERE hash = ?1`,
+	err = r.db.QueryRowContext(r.ctx, `SELECT ?2 = 0 OR EXISTS (SELECT 1 FROM attempt WHERE run = run.id AND generation = ?2) FROM run WHERE hash = ?1`,
 		hash, generation).Scan(&kept)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, false, nil

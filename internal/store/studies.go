@@ -185,7 +185,7 @@ func (r *Reader) studyRuns(query string, args ...any) ([]StudyRun, error) {
 	return collect(r, func(scan func(...any) error) (StudyRun, error) {
 		var s StudyRun
 		var started, finished sql.NullInt64
-		err := scan(&s.Position, &s.Hash, &s.Kind, &s.Status, &s.Error, &s.Note, &s.Payload, &s.Epoch, &started, &finished)
+		err := scan(&s.Position, (*hashColumn)(&s.Hash), &s.Kind, &s.Status, &s.Error, &s.Note, &s.Payload, &s.Epoch, &started, &finished)
 		s.Started, s.Finished = moment(started), moment(finished)
 		return s, err
 	}, query, args...)
@@ -242,7 +242,7 @@ func (l *Lab) RemoveStudy(name string) error {
 // StudyRevision is a number that grows whenever a user changes any study; reading it is cheap for processes that work on studies.
 func (r *Reader) StudyRevision() (int64, error) {
 	var n sql.NullInt64
-	err := r.db.QueryRow("SELECT sum(revision) FROM study").Scan(&n)
+	err := r.db.QueryRowContext(r.ctx, "SELECT sum(revision) FROM study").Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}

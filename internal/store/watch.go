@@ -8,17 +8,18 @@ import (
 
 // Watch tells whether anything in a lab has changed. It holds one connection but no transaction.
 type Watch struct {
+	ctx  context.Context
 	conn *sql.Conn
 	last int64
 }
 
 // Watch starts watching for changes.
 func (r *Reader) Watch() (*Watch, error) {
-	conn, err := r.db.Conn(context.Background())
+	conn, err := r.db.Conn(r.ctx)
 	if err != nil {
 		return nil, fmt.Errorf("store: %s: %w", r.dir, err)
 	}
-	w := &Watch{conn: conn}
+	w := &Watch{ctx: r.ctx, conn: conn}
 	if _, err := w.Changed(); err != nil {
 		conn.Close()
 		return nil, err
@@ -30,7 +31,7 @@ func (r *Reader) Watch() (*Watch, error) {
 func (w *Watch) Changed() (bool, error) {
 	var v int64
 	// data_version can only be compared on one connection (sqlite.org/pragma.html#pragma_data_version).
-	if err := w.conn.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&v); err != nil {
+	if err := w.conn.QueryRowContext(w.ctx, "PRAGMA data_version").Scan(&v); err != nil {
 		return false, fmt.Errorf("store: watching for changes: %w", err)
 	}
 	changed := v != w.last

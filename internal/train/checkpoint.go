@@ -10,6 +10,7 @@ import (
 
 	"collapse/arrayfile"
 	"collapse/internal/inputfile"
+	"collapse/internal/jail"
 	"collapse/internal/rundir"
 )
 
@@ -148,6 +149,9 @@ func (c *checkpoints) newest(last int) (*saved, []string, error) {
 }
 
 func (c *checkpoints) read(epoch int) (*saved, error) {
+	if err := jail.Check(string(c.Dir)); err != nil {
+		return nil, err
+	}
 	st, err := c.readState(epoch)
 	if err != nil {
 		return nil, err

@@ -110,7 +110,7 @@ func (i Inspection) Clear(lab *store.Reader, hash string) error {
 		}
 	}
 	for _, name := range i.Stray {
-		if err := os.RemoveAll(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+		if err := files.FS.RemoveAll(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
 			return fmt.Errorf("train: %w", err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"collapse/internal/inputfile"
+	"collapse/internal/jail"
 	"collapse/internal/rundir"
 	"collapse/internal/spelling"
 )
@@ -26,8 +27,15 @@ func LoadFile(path string, overrides ...string) (Config, error) {
 	return Load(path, text, overrides...)
 }
 
-// ConfigOf reads the configuration that a run left in its folder, as it was given, including what is not part of the run's identity.
-func ConfigOf(dir string) (Config, error) { return LoadFile(rundir.Dir(dir).Config()) }
+// ConfigOf reads the configuration that a run left in its folder, as it was given, including what is not part of the run's identity, and
+// then the overrides; see Load.
+func ConfigOf(dir string, overrides ...string) (Config, error) {
+	path := rundir.Dir(dir).Config()
+	if err := jail.Below(dir, path); err != nil {
+		return Config{}, fmt.Errorf("train: %w", err)
+	}
+	return LoadFile(path, overrides...)
+}
 
 // ForOneRun reads a user's settings for a single run on top of c: a file, unless its name is empty, then overrides. Unlike Load it
 // also refuses settings that Load tolerates because existing runs have them: settings without effect that differ from their default,

@@ -54,7 +54,7 @@ func Resume(ctx context.Context, lab *store.Lab, prefix string, opts Options, ov
 	if run.Kind != store.Train {
 		return Result{}, fmt.Errorf("train: run %s is of kind %s; only training runs can be resumed", short(run.Hash), run.Kind)
 	}
-	cfg, err := LoadFile(rundir.Dir(lab.RunDir(run.Hash)).Config(), overrides...)
+	cfg, err := ConfigOf(lab.RunDir(run.Hash), overrides...)
 	if err != nil {
 		return Result{}, err
 	}

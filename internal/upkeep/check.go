@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 
+	"collapse/internal/jail"
 	"collapse/internal/script"
 	"collapse/internal/store"
 	"collapse/internal/train"
@@ -80,7 +81,7 @@ func Check(lab *store.Reader, hashes []string) (Report, error) {
 	if report.Damage, err = lab.Damage(); err != nil {
 		return report, err
 	}
-	report.Left, err = lab.Leftovers()
+	report.Left, _, err = lab.Leftovers()
 	return report, err
 }
 
@@ -135,6 +136,10 @@ func gone(err error) bool {
 
 func inspect(lab *store.Reader, run store.Run) (found Found, err error) {
 	found.Run = run
+	if err := jail.Check(lab.RunDir(run.Hash)); err != nil {
+		found.Wrong = []string{err.Error() + "; until then its files are not looked at"}
+		return found, nil
+	}
 	switch run.Kind {
 	case store.Train:
 		found.inspection, err = train.Inspect(lab, run)

@@ -24,6 +24,7 @@ type Copied struct {
 	Files     int      `json:"files"`
 	Bytes     int64    `json:"bytes"` // of the files beside the database
 	Restarted []string `json:"restarted,omitempty"`
+	Links     []string `json:"links,omitempty"` // in folders of runs: nothing of them is copied
 }
 
 // Copy copies a lab to the folder dest, which must not exist or be empty, while processes may go on writing to it. The copy is a lab of
@@ -43,7 +44,11 @@ func Copy(ctx context.Context, lab *store.Reader, dest string) (Copied, error) {
 		return Copied{}, err
 	}
 	c := &copier{ctx: ctx, lab: lab, to: to, Copied: Copied{Dir: dest}}
-	if err := c.copy(); err != nil {
+	if c.runs, err = os.OpenRoot(filepath.Join(lab.Dir(), "runs")); err == nil {
+		defer c.runs.Close()
+		err = c.copy()
+	}
+	if err != nil {
 		return Copied{}, errors.Join(err, os.RemoveAll(to))
 	}
 	if err := settle(to, place); err != nil {
@@ -56,6 +61,7 @@ type copier struct {
 	Copied
 	ctx  context.Context
 	lab  *store.Reader
+	runs *os.Root // folder runs of the lab: no link leads out of it
 	to   string
 	snap *store.Snapshot
 	open map[string]int64 // unfinished runs, with their generation before their checkpoints were copied
@@ -119,10 +125,10 @@ func (c *copier) folder(run store.Run, void bool) error {
 		err = os.RemoveAll(c.home(run.Hash))
 	case run.Status == store.Done:
 		if err = os.RemoveAll(c.home(run.Hash)); err == nil {
-			err = c.tree(c.lab.RunDir(run.Hash), c.home(run.Hash), nil)
+			err = c.tree(run.Hash, c.home(run.Hash), nil)
 		}
 	default:
-		err = c.tree(c.lab.RunDir(run.Hash), c.home(run.Hash), func(name string) bool { return name != rundir.Dir("").CheckpointsDir() })
+		err = c.tree(run.Hash, c.home(run.Hash), func(name string) bool { return name != rundir.Dir("").CheckpointsDir() })
 	}
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"collapse/internal/inputfile"
+	"collapse/internal/jail"
 	"collapse/internal/queue"
 	"collapse/internal/store"
 	"collapse/internal/study/wire"
@@ -32,10 +34,15 @@ const folderFile = "queue.blobs"
 
 // folderName returns the name of the lab's own folder, "" if it has none yet.
 func (e *engine) folderName() (string, error) {
-	text, err := inputfile.Read(filepath.Join(e.lab.Dir(), folderFile), inputfile.Line)
+	f, err := jail.Open(e.lab.Dir(), folderFile, os.O_RDONLY, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
+	if err != nil {
+		return "", fmt.Errorf("study: the name of the lab's blobs: %w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, inputfile.Line))
 	if err != nil {
 		return "", fmt.Errorf("study: the name of the lab's blobs: %w", err)
 	}
@@ -57,7 +64,12 @@ func (e *engine) makeFolder() error {
 	}
 	if e.folder == "" {
 		e.folder = nuid.Next()
-		if err := os.WriteFile(filepath.Join(e.lab.Dir(), folderFile), []byte(e.folder+"\n"), 0o666); err != nil {
+		f, err := jail.Open(e.lab.Dir(), folderFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+		if err == nil {
+			_, err = io.WriteString(f, e.folder+"\n")
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
 			return fmt.Errorf("study: %w", err)
 		}
 	}

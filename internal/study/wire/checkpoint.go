@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"collapse/internal/jail"
 	"collapse/internal/queue"
 	"collapse/internal/rundir"
 	"collapse/internal/train"
@@ -65,6 +66,9 @@ func (s State) Usable() int64 {
 func RestoreCheckpoint(ctx context.Context, s State, dir string, whole int64, blobs func(ctx context.Context, shared bool) (queue.Blobs, error)) error {
 	if s.Usable() == 0 || NewestUpTo(dir, whole+1) >= s.Epoch {
 		return nil
+	}
+	if err := jail.Check(dir); err != nil {
+		return fmt.Errorf("study: %w", err)
 	}
 	store, err := blobs(ctx, s.Shared)
 	if err != nil {
