@@ -83,6 +83,15 @@ func ofLab[T any](l *lab, work func(*store.Reader) (T, error)) (found T, err err
 	return found, err
 }
 
+// interrupt ends what is being read, with an error.
+func (l *lab) interrupt() {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if l.reader != nil {
+		l.reader.Interrupt()
+	}
+}
+
 func (l *lab) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,7 +18,7 @@ func TestWaitAfter(t *testing.T) {
 // Every page and picture says how long to wait before the next, and streams are not touched.
 func TestAnswersSayWhenToAskAgain(t *testing.T) {
 	s := &Server{busy: make(chan struct{}, 1)}
-	page := s.page(func(w http.ResponseWriter, r *http.Request) error {
+	page := s.page(s.busy, func(w http.ResponseWriter, r *http.Request) error {
 		time.Sleep(5 * time.Millisecond)
 		_, err := w.Write([]byte("words"))
 		return err

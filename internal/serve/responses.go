@@ -16,20 +16,20 @@ const mostUnsent = 256 << 20
 
 // page limits how many pages are made at once, and turns errors and panics into pages. A page is complete before its first byte is
 // sent, so a slow browser does not hold up other pages.
-func (s *Server) page(show func(w http.ResponseWriter, r *http.Request) error) http.Handler {
+func (s *Server) page(lane chan struct{}, show func(w http.ResponseWriter, r *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := &answer{ResponseWriter: w, began: time.Now()}
-		if s.make(a, r, show) {
+		if s.make(lane, a, r, show) {
 			s.send(a, r)
 		}
 	})
 }
 
 // make makes a page in its turn; false if the browser left first.
-func (s *Server) make(a *answer, r *http.Request, show func(w http.ResponseWriter, r *http.Request) error) bool {
+func (s *Server) make(lane chan struct{}, a *answer, r *http.Request, show func(w http.ResponseWriter, r *http.Request) error) bool {
 	select {
-	case s.busy <- struct{}{}:
-		defer func() { <-s.busy }()
+	case lane <- struct{}{}:
+		defer func() { <-lane }()
 	case <-r.Context().Done():
 		return false
 	}

@@ -38,8 +38,8 @@ func TestBrowsersThatDoNotReadHoldUpNobody(t *testing.T) {
 	made := make(chan struct{}, 100)
 	large := make([]byte, 16<<20) // more than sockets hold
 	mux := http.NewServeMux()
-	mux.Handle("/large", s.page(func(w http.ResponseWriter, _ *http.Request) error { w.Write(large); made <- struct{}{}; return nil }))
-	mux.Handle("/small", s.page(func(w http.ResponseWriter, _ *http.Request) error { w.Write([]byte("words")); return nil }))
+	mux.Handle("/large", s.page(s.busy, func(w http.ResponseWriter, _ *http.Request) error { w.Write(large); made <- struct{}{}; return nil }))
+	mux.Handle("/small", s.page(s.busy, func(w http.ResponseWriter, _ *http.Request) error { w.Write([]byte("words")); return nil }))
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	var deaf []net.Conn
@@ -98,7 +98,7 @@ func TestAPanicIsAPage(t *testing.T) {
 	var log kept
 	s := newServer(Options{Lab: t.TempDir(), Log: log.log}, &gate{})
 	s.busy = make(chan struct{}, 1)
-	page := s.page(func(w http.ResponseWriter, _ *http.Request) error { w.Write([]byte("half a page")); panic("a secret") })
+	page := s.page(s.busy, func(w http.ResponseWriter, _ *http.Request) error { w.Write([]byte("half a page")); panic("a secret") })
 	for range 3 {
 		answer := httptest.NewRecorder()
 		page.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/x%0Ay", nil))

@@ -39,7 +39,10 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /events", s.events)
 	mux.HandleFunc("GET /theme", s.chooseTheme)
 	answer := func(pattern string, show func(w http.ResponseWriter, r *http.Request) error) {
-		mux.Handle(pattern, s.page(show))
+		mux.Handle(pattern, s.page(s.busy, show))
+	}
+	apart := func(pattern string, show func(w http.ResponseWriter, r *http.Request) error) { // from the lab
+		mux.Handle(pattern, s.page(s.aside, show))
 	}
 	answer("GET /{$}", s.studiesPage)
 	answer("GET /study", s.studyPage)
@@ -51,22 +54,22 @@ func (s *Server) Handler() http.Handler {
 	answer("GET /run/{hash}/features/{file}", s.figures(s.featureFigures))
 	answer("GET /compare", s.comparePage)
 	answer("GET /compare/figures/{file}", s.figures(s.compareFigures))
-	answer("GET /measure", s.measurePage)
+	apart("GET /measure", s.measurePage)
 	mux.HandleFunc("POST /measure", func(w http.ResponseWriter, r *http.Request) { s.show(w, r, s.measureUpload) }) // pages do not wait for it
-	answer("GET /measure/example.npz", s.exampleFile)
-	answer("GET /measure/{token}", s.measuredPage)
-	answer("GET /measure/{token}/figures/{file}", s.figures(s.measuredFigures))
-	answer("GET /words", s.wordsPage)
-	answer("GET /words/figures/{file}", s.figures(func(*http.Request) ([]figure.Picture, error) { return figure.Words(), nil }))
-	answer("GET /theory", s.theoryPage)
-	answer("GET /theory/figures/{file}", s.figures(s.theoryFigures))
+	apart("GET /measure/example.npz", s.exampleFile)
+	apart("GET /measure/{token}", s.measuredPage)
+	apart("GET /measure/{token}/figures/{file}", s.figures(s.measuredFigures))
+	apart("GET /words", s.wordsPage)
+	apart("GET /words/figures/{file}", s.figures(func(*http.Request) ([]figure.Picture, error) { return figure.Words(), nil }))
+	apart("GET /theory", s.theoryPage)
+	apart("GET /theory/figures/{file}", s.figures(s.theoryFigures))
 	if s.opt.Control != nil {
 		answer("POST /run/{hash}/describe", s.describeRun)
 		answer("POST /run/{hash}/{action}", s.controlRun)
 		answer("POST /study/remark", s.remarkOnStudy)
 		answer("POST /study/{action}", s.controlStudy)
 	}
-	answer("GET /", func(http.ResponseWriter, *http.Request) error { return notFound("there is no such page") })
+	apart("GET /", func(http.ResponseWriter, *http.Request) error { return notFound("there is no such page") })
 	return s.guard(mux)
 }
 

@@ -92,6 +92,7 @@ type Server struct {
 	recipes recipes
 	answers answers
 	busy    chan struct{} // one place per page made at once
+	aside   chan struct{} // the same for pages that read no lab: a lab that answers slowly keeps none of them waiting
 	heavy   chan struct{} // one per theory solution
 	unsent  atomic.Int64  // bytes of answers on their way
 
@@ -120,7 +121,7 @@ func newServer(opt Options, gate *gate) *Server {
 	opt.UploadPatience = cmp.Or(opt.UploadPatience, 10*time.Second)
 	opt.UploadTime = cmp.Or(opt.UploadTime, 5*time.Minute)
 	s := &Server{opt: opt, gate: gate, lab: openLab(opt.Lab), cache: newCache(), shown: newShown(time.Now), recipes: recipes{known: map[string]keptRecipe{}},
-		busy: make(chan struct{}, 4*runtime.GOMAXPROCS(0)), heavy: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		busy: make(chan struct{}, 4*runtime.GOMAXPROCS(0)), aside: make(chan struct{}, 4*runtime.GOMAXPROCS(0)), heavy: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		uploads: uploads{mostBytes: uploadsOnDisk * opt.MaxUpload, each: map[string]int{}}, measuring: make(chan struct{}, max(4, runtime.GOMAXPROCS(0))),
 		memory: arrayfile.NewBudget(uploadsMemory)}
 	s.memory.Advice = "`collapse measure` on the command line allows more"
@@ -185,16 +186,18 @@ func (s *Server) Reachable() bool { return !s.gate.addr.IP.IsLoopback() }
 // Addr is where the server listens.
 func (s *Server) Addr() net.Addr { return s.door.Addr() }
 
-// Close ends event streams, lets requests finish for at most five seconds, and closes the lab.
+// Close ends event streams, lets requests finish for a second, interrupts those that still read the lab, and closes it. It takes less than
+// two seconds.
 func (s *Server) Close() error {
 	s.cancel()
-	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), time.Second)
 	defer stop()
 	err := s.http.Shutdown(ctx)
+	s.lab.interrupt()
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.http.Close()
 	}
 	s.ended.Wait()
-	s.finish(5 * time.Second)
+	s.finish(time.Second / 2)
 	return errors.Join(err, s.failure, s.lab.close())
 }
