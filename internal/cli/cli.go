@@ -59,7 +59,7 @@ type program struct {
 	Report     reportCmd     `cmd:"" help:"Pages and figures from saved results."`
 	Export     exportCmd     `cmd:"" help:"Runs and studies as one tidy table, or as event files of TensorBoard."`
 	Runs       runsCmd       `cmd:"" help:"What the lab holds."`
-	WholeLab   labCmd        `cmd:"" name:"lab" help:"The lab as a whole: copy it."`
+	WholeLab   labCmd        `cmd:"" name:"lab" help:"The lab as a whole: copy it, check what is in it."`
 	Data       dataCmd       `cmd:"" help:"Data sets: which there are and whether they are complete."`
 	Engine     engineCmd     `cmd:"" help:"Other engines that compute runs: PyTorch."`
 	Bench      benchCmd      `cmd:"" help:"Rates of the kernels and of training steps, against the machine's limit."`

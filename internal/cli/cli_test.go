@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +17,12 @@ import (
 
 func TestMain(m *testing.M) {
 	defer faulttest.InMemory()()
+	config, err := os.MkdirTemp("", "collapse-config-") // not the tester's own
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(config)
+	os.Setenv("XDG_CONFIG_HOME", config)
 	m.Run() // the code it ends with is heeded by whoever called TestMain
 }
 
@@ -129,7 +136,7 @@ func TestCompletionKnowsCommandsFlagsAndValues(t *testing.T) {
 		{[]string{"--", "tr"}, []string{"train"}},
 		{[]string{"runs", ""}, []string{"add", "check", "gc", "list", "rm", "show"}},
 		{[]string{"runs", "check", "--rep"}, []string{"--repair"}},
-		{[]string{"lab", ""}, []string{"copy"}},
+		{[]string{"lab", ""}, []string{"check", "copy"}},
 		{[]string{"train", "--trace"}, []string{"--trace", "--trace-steps"}},
 		{[]string{"demo", "--scale", ""}, []string{"default", "smoke"}},
 		{[]string{"completion", "b"}, []string{"bash"}},

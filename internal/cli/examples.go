@@ -40,6 +40,7 @@ var examples = map[string][]string{
 	"runs rm":       {"collapse runs rm 3f9a c04d"},
 	"runs gc":       {"collapse runs gc"},
 	"lab copy":      {"collapse lab copy /backup/lab"},
+	"lab check":     {"collapse --lab cloned/lab lab check"},
 	"data list":     {"collapse data list"},
 	"data get":      {"collapse data get mnist --data-dir data"},
 	"data check":    {"collapse data check --data-dir data"},

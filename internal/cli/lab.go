@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"fmt"
+
 	"collapse/internal/store"
 	"collapse/internal/upkeep"
 )
 
 type labCmd struct {
-	Copy labCopyCmd `cmd:"" help:"Copy the whole lab, even while it is written to."`
+	Copy  labCopyCmd  `cmd:"" help:"Copy the whole lab, even while it is written to."`
+	Check labCheckCmd `cmd:"" help:"Read the whole lab, perhaps a stranger's, and say what in it this program does not write."`
 }
 
 type labCopyCmd struct {
@@ -29,12 +32,68 @@ func (c labCopyCmd) Run(a *app, r *store.Reader) error {
 		for _, hash := range done.Restarted {
 			a.printf("  %.12s was started over meanwhile: the copy has it from its start\n", hash)
 		}
+		for _, name := range done.Links {
+			a.printf("  %s is a link: it is not copied\n", name)
+		}
 	})
 }
 
-// reader opens the lab for reading until the command ends.
+type labCheckCmd struct{}
+
+func (labCheckCmd) Help() string {
+	return `Opens no more than is safe: it follows no link and changes nothing. Says which tables, views, rows, files and links are not what this program writes,
+and then what collapse runs check says of the runs. Exits with 1 if there is anything.`
+}
+
+// labChecked is what lab check prints.
+type labChecked struct {
+	Foreign []string `json:"foreign"`
+	Runs    *checked `json:"runs,omitempty"` // missing if the tables cannot be trusted
+}
+
+func (labCheckCmd) Run(a *app) error {
+	a.onlyComputes()
+	foreign, readable, err := store.Foreign(a.ctx, a.flags.Lab)
+	if err != nil {
+		return err
+	}
+	out := labChecked{Foreign: append([]string{}, foreign...)}
+	if readable {
+		r, err := a.reader()
+		if err != nil {
+			return err
+		}
+		found, err := upkeep.Check(r, nil)
+		if err != nil {
+			return err
+		}
+		out.Runs = checkedOf(found)
+	}
+	err = a.emit(out, func() {
+		for _, what := range out.Foreign {
+			a.printf("not this program's: %s\n", what)
+		}
+		if out.Runs != nil {
+			out.Runs.print(a)
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(foreign) > 0:
+		return fmt.Errorf("the lab %s holds what this program does not write (%d findings)", a.flags.Lab, len(foreign))
+	case out.Runs.faults() > 0:
+		return fmt.Errorf("the lab %s is damaged or incomplete: %s", a.flags.Lab, out.Runs.advice(runsCheckCmd{}))
+	}
+	return nil
+}
+
+// reader opens the lab for reading until the command ends. A command that only reads it may be abandoned at any point.
 func (a *app) reader() (_ *store.Reader, err error) {
 	if a.read == nil {
+		if a.write == nil {
+			a.onlyComputes()
+		}
 		a.read, err = store.OpenReader(a.flags.Lab)
 	}
 	return a.read, err
@@ -43,6 +102,7 @@ func (a *app) reader() (_ *store.Reader, err error) {
 // openLab opens the lab for writing until the command ends. Work waits, and says so, while another process blocks the lab's writers.
 func (a *app) openLab() (_ *store.Lab, err error) {
 	if a.write == nil {
+		a.leaveable.Store(false)
 		a.write, err = store.Open(a.flags.Lab, store.Options{Context: a.ctx, Waiting: func(e *store.BusyError) {
 			a.notef("collapse: waiting: %v\n", e)
 		}})

@@ -47,18 +47,11 @@ func (c runsCheckCmd) Run(a *app, r *store.Reader) error {
 	if err != nil {
 		return err
 	}
-	out := checked{Checked: found.Checked, Working: found.Working, Runs: []checkedRun{}, Damage: append([]string{}, found.Damage...),
-		Leftover: append([]string{}, found.Left...), Repaired: c.Repair && !found.Whole()}
-	for _, f := range found.Runs {
-		one := checkedRun{Run: f.Run.Hash, Status: f.Run.Status, Wrong: f.Wrong}
-		if f.Reopens() || f.Run.Status != store.Done {
-			one.Again = f.Again()
-		}
-		out.Runs = append(out.Runs, one)
-	}
-	left := len(out.Runs) + len(out.Damage) + len(out.Leftover)
+	out := checkedOf(found)
+	out.Repaired = c.Repair && !found.Whole()
+	left := out.faults()
 	if out.Repaired {
-		if left, err = c.repair(a, found, &out); err != nil {
+		if left, err = c.repair(a, found, out); err != nil {
 			return err
 		}
 	}
@@ -70,6 +63,22 @@ func (c runsCheckCmd) Run(a *app, r *store.Reader) error {
 	}
 	return nil
 }
+
+func checkedOf(found upkeep.Report) *checked {
+	out := &checked{Checked: found.Checked, Working: found.Working, Runs: []checkedRun{}, Damage: append([]string{}, found.Damage...),
+		Leftover: append([]string{}, found.Left...)}
+	for _, f := range found.Runs {
+		one := checkedRun{Run: f.Run.Hash, Status: f.Run.Status, Wrong: f.Wrong}
+		if f.Reopens() || f.Run.Status != store.Done {
+			one.Again = f.Again()
+		}
+		out.Runs = append(out.Runs, one)
+	}
+	return out
+}
+
+// faults is the number of things that are wrong.
+func (out *checked) faults() int { return len(out.Runs) + len(out.Damage) + len(out.Leftover) }
 
 // findAll returns the hashes of runs that are given by their starts.
 func findAll(r *store.Reader, prefixes []string) ([]string, error) {
@@ -100,7 +109,7 @@ func (c runsCheckCmd) repair(a *app, found upkeep.Report, out *checked) (left in
 	return left + len(out.Damage), err
 }
 
-func (out checked) print(a *app) {
+func (out *checked) print(a *app) {
 	for _, r := range out.Runs {
 		a.printf("%.12s  %s\n", r.Run, r.Status)
 		for _, w := range r.Wrong {
@@ -139,7 +148,7 @@ func (out checked) print(a *app) {
 }
 
 // advice says what to do about what is wrong.
-func (out checked) advice(c runsCheckCmd) string {
+func (out *checked) advice(c runsCheckCmd) string {
 	switch {
 	case len(out.Damage) > 0:
 		return "its database is damaged; restore a copy (`collapse lab copy` makes them), or recover what can be read with `sqlite3 lab.sqlite .recover`"
