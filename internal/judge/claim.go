@@ -45,6 +45,7 @@ type Claim struct {
 	Reason     string   `json:"reason"`               // why this verdict, in a sentence
 	Effect     *Effect  `json:"effect,omitempty"`     // the effect behind the verdict; nil: not judged over seeds
 	Statistics []string `json:"statistics,omitempty"` // other numbers, and what was left out
+	Lacking    int      `json:"-"`                    // seeds that a verdict needs beyond those judged; 0: more would not help, or there is a verdict
 }
 
 // Effect is what the verdict on a claim about runs rests on: what varies, the two sides, and how they differ.

@@ -36,6 +36,18 @@ func (f *found) reason() string {
 	return fmt.Sprintf("%s is %s, 95 %% interval %s to %s (%s)%s", f.quantity(), f.write(cell.Value), f.write(cell.Lo), f.write(cell.Hi), over, f.position())
 }
 
+// lacking is how many seeds an open claim needs beyond those that could be judged; 0 if none could, for then more would not help.
+func (f *found) lacking() int {
+	n := f.only.N
+	for _, e := range f.every {
+		n = min(n, e.N)
+	}
+	if f.answer != inference.CannotTell || n == 0 {
+		return 0
+	}
+	return max(0, inference.Enough-n)
+}
+
 // reasonOfEvery counts the cells in which the claim holds, and names the others.
 func (f *found) reasonOfEvery() string {
 	side, in, rest := sidesInWords[f.Kind], 0, []string(nil)

@@ -221,7 +221,7 @@ func (s Statement) judge(done []*JudgedRun) (Claim, error) {
 	found := c.effect(e)
 	claim.Effect = &found.Effect
 	if e.blocked == "" {
-		claim.Verdict, claim.Reason = inWords[found.answer], found.reason()
+		claim.Verdict, claim.Reason, claim.Lacking = inWords[found.answer], found.reason(), found.lacking()
 	}
 	return claim, nil
 }

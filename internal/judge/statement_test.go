@@ -97,6 +97,26 @@ func TestStatementVerdicts(t *testing.T) {
 	}
 }
 
+// A claim that is open for want of seeds says how many more it takes.
+func TestLackingSeeds(t *testing.T) {
+	ls, ce := `final("train.memorization_flipped", {"loss.kind": "ls"})`, `final("train.memorization_flipped", {"loss.kind": "ce"})`
+	for _, c := range []struct{ seeds, want int }{{3, 2}, {4, 1}, {5, 0}} {
+		m := judgetest.Common()
+		m.Seeds, m.Noises = c.seeds, []float64{0.1, 0.2}
+		m.Memory["ls"], m.Memory["ce"] = 200, 400
+		for _, cells := range [][]string{nil, {"data.noise"}} {
+			s := with(asks(ls, ce), func(s *judge.Statement) { s.Unit, s.Cells, s.Where = "log-ratio", cells, map[string]any{"data.noise": 0.2} })
+			if cells != nil {
+				s.Where = nil
+			}
+			claim, err := s.Judge(m.Runs(t))
+			if err != nil || claim.Lacking != c.want || (claim.Verdict == judge.CannotTell) != (c.want > 0) {
+				t.Errorf("%d seeds, cells %v: %s (%s), lacking %d, want %d; %v", c.seeds, cells, claim.Verdict, claim.Reason, claim.Lacking, c.want, err)
+			}
+		}
+	}
+}
+
 // A cell that goes the other way makes a claim hold partly, and is named.
 func TestStatementPartly(t *testing.T) {
 	m := judgetest.Common()

@@ -144,7 +144,7 @@ func byLuck(r *measure.Report, ratio float64) float64 {
 
 // explainState is a sentence for a state.
 func explainState(r *measure.Report, s state, nc1, ratio float64) verdict {
-	spread := "in the directions that tell classes apart, samples spread " + spreadWords(ratio)
+	spread := spreadWords(ratio) + " along the directions of the class means"
 	if s >= onTheWay {
 		if words := tooFew(r, ratio); words != "" {
 			return verdict{unknown, words}
@@ -160,7 +160,7 @@ func explainState(r *measure.Report, s state, nc1, ratio float64) verdict {
 	case maybeOverlap:
 		return verdict{s, "It is not known whether classes overlap: NC1 is small (" + spread + "), but no sample was compared with all class means"}
 	case complete:
-		return verdict{s, "samples sit on their class means"}
+		return verdict{s, "samples lie on their class means"}
 	case collapsed, onTheWay:
 		return verdict{s, spread}
 	case byChance:
@@ -178,16 +178,12 @@ func tooFew(r *measure.Report, ratio float64) string {
 	if chance <= luck {
 		return ""
 	}
-	often := "as often as not"
-	if chance < .5 {
-		often = fmt.Sprintf("about once in %.0f times", 1/chance)
-	}
-	return fmt.Sprintf("Too few samples to tell: with %s of %d classes, noise is this tight %s", format.Count(r.N, "sample"), r.K, often)
+	return fmt.Sprintf("Too few samples to tell: with %s of %d classes, noise alone is this tight in %s\u00a0%% of cases", format.Count(r.N, "sample"), r.K, format.Short(100*chance, 2))
 }
 
-// spreadWords says how far samples spread around their class's mean, from the ratio of variances.
+// spreadWords compares the spread within classes with that between their means, from the ratio of variances.
 func spreadWords(ratio float64) string {
-	return ratioWords(math.Sqrt(ratio)) + " as far as class means do"
+	return "within-class spread is " + ratioOf(math.Sqrt(ratio), "between-class spread")
 }
 
 // notCollapsed says why classes have not collapsed even if a single reading suggests that they have.

@@ -202,16 +202,16 @@ func pairSpread(who string, small ...string) reading {
 				return words
 			}
 		}
-		return fmt.Sprintf("%s spread %s as far as their means are apart, over %s together", who, ratioWords(math.Sqrt(v)), format.Count(r.D, "coordinate"))
+		return fmt.Sprintf("the spread of %s is %s, over all %s", who, ratioOf(math.Sqrt(v), "the distance of their means"), format.Count(r.D, "coordinate"))
 	}
 }
 
 // readDilation says how wide test classes are in the directions between their means, of which there are at most min(d, K−1).
 func readDilation(v float64, r *measure.Report) string {
 	if v <= smallIsCollapse[0] {
-		return "test samples sit on their class mean"
+		return "test samples lie on their class mean"
 	}
-	return "in the directions that tell test classes apart, samples spread " + ratioWords(v*math.Sqrt(float64(r.K)/float64(max(1, min(r.D, r.K-1))))) + " as far as class means do"
+	return "on test samples " + spreadWords(v*v*float64(r.K)/float64(max(1, min(r.D, r.K-1)))) + " along the directions of the class means"
 }
 
 // detection reads an AUROC.
@@ -234,7 +234,7 @@ func readNC1(v float64, r *measure.Report) string {
 	if rank == 0 {
 		return "spread within classes compared with distances between class means"
 	}
-	return fmt.Sprintf("samples spread %s (rms over %s)", spreadWords(v*float64(r.K)/float64(rank)), format.Count(rank, "direction"))
+	return fmt.Sprintf("%s (rms over %s)", spreadWords(v*float64(r.K)/float64(rank)), format.Count(rank, "direction"))
 }
 
 // ratioWords writes a ratio as a percentage or, from 2 on, as a multiple.
@@ -245,9 +245,20 @@ func ratioWords(ratio float64) string {
 	return format.Digits(100*ratio) + "\u00a0%"
 }
 
+// ratioOf writes a ratio to something.
+func ratioOf(ratio float64, of string) string {
+	if ratio >= 2 {
+		return ratioWords(ratio) + " " + of
+	}
+	return ratioWords(ratio) + " of " + of
+}
+
 // smallByCollapse are the measures that are small if classes have collapsed to a simplex, and also, by chance, if samples are few.
 var smallByCollapse = []string{measure.KeyNC1Pinv, measure.KeyNC1TraceRatio, measure.KeyCDNV, measure.KeyNC2MeansETF, measure.KeyNC2MeansCentred, measure.KeyNC2MeansOF,
 	measure.KeyNC2NormCV, measure.KeyNC2CosDeviation, measure.KeyNC2CosMax, measure.KeyGNC2Distance, measure.KeyGNC2Log, measure.KeyGNC2Riesz, measure.KeyConfMaxCos}
+
+// distancesToFrames are the measures whose readings say how near class means are to a frame.
+var distancesToFrames = []string{measure.KeyNC2MeansETF, measure.KeyNC2MeansCentred, measure.KeyNC2MeansOF}
 
 const (
 	opposite     = "two centred class means are opposite whatever the model"
@@ -275,15 +286,20 @@ func byChanceWords(key string, v float64, r *measure.Report) string {
 	case !known:
 		return ""
 	case key == measure.KeyNCCAccuracy && v <= null.High+.01:
-		return "; shuffled labels do as well"
+		return ", no better than with shuffled labels"
 	case key == measure.KeyMeanNormRatio && v < measure.DegenerateRatio && v >= null.Low/2:
-		return "; shuffled labels give that too"
+		return ", as with shuffled labels"
 	case !slices.Contains(smallByCollapse, key) || v < .8*null.Low:
 		return ""
-	case v > 1.25*null.High:
-		return "; shuffled labels give less"
 	}
-	return "; shuffled labels do as well"
+	better, worse := "better", "worse"
+	if slices.Contains(distancesToFrames, key) {
+		better, worse = "closer", "farther"
+	}
+	if v > 1.25*null.High {
+		return ", " + worse + " than with shuffled labels"
+	}
+	return ", no " + better + " than with shuffled labels"
 }
 
 // Reading is one plain line about a measure's value, compared with shuffled labels too.

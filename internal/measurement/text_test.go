@@ -15,45 +15,45 @@ import (
 
 // TestFindingSentences: what the readings say together is a sentence, and the same state begins in the same words.
 func TestFindingSentences(t *testing.T) {
-	const spread = "in the directions that tell classes apart, samples spread "
+	const spread, along = "within-class spread is ", " between-class spread along the directions of the class means"
 	for _, c := range []struct {
 		change func(*measure.Report)
 		want   string
 	}{
-		{func(*measure.Report) {}, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are near a simplex ETF"},
+		{func(*measure.Report) {}, "Collapsed: " + spread + "1.00\u00a0% of" + along + "; class means are near a simplex ETF"},
 		{func(r *measure.Report) { r.Facts.Lengths[3] = .02 }, "Collapsed, but degenerate: one class mean lies near the origin (its length is 2.00\u00a0% of the longest); " + spread +
-			"1.00\u00a0% as far as class means do; class means are near a simplex ETF"},
-		{func(r *measure.Report) { set(r, measure.KeyNC1Pinv, 1e-9) }, "Collapsed completely: samples sit on their class means; class means are near a simplex ETF"},
-		{func(r *measure.Report) { set(r, measure.KeyNC2MeansCentred, .6) }, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are not near a simplex ETF"},
+			"1.00\u00a0% of" + along + "; class means are near a simplex ETF"},
+		{func(r *measure.Report) { set(r, measure.KeyNC1Pinv, 1e-9) }, "Collapsed completely: samples lie on their class means; class means are near a simplex ETF"},
+		{func(r *measure.Report) { set(r, measure.KeyNC2MeansCentred, .6) }, "Collapsed: " + spread + "1.00\u00a0% of" + along + "; class means are not near a simplex ETF"},
 		{func(r *measure.Report) {
 			set(r, measure.KeyNC2MeansCentred, .6)
 			set(r, measure.KeyNC2MeansOF, .1)
 			r.ClassCounts[0] = 30
-		}, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are near an orthogonal frame, but not near a simplex ETF around the centre of all samples, which large classes shift"},
+		}, "Collapsed: " + spread + "1.00\u00a0% of" + along + "; class means are near an orthogonal frame, but not near a simplex ETF around the centre of all samples, which large classes shift"},
 		{func(r *measure.Report) { r.Facts.Rank = 7 }, "These features cannot tell whether classes have shrunk: 2 of 9 directions between class means are within rounding or below the chosen cut, and NC1 leaves them out"},
 		{func(r *measure.Report) { set(r, measure.KeyNC1Pinv, 14.4); r.Directions[0] = 100 }, "No collapse: shuffled labels give the same NC1 (with 20 samples per class in 64 coordinates, class means are far apart by chance)"},
 		{func(r *measure.Report) {
 			set(r, measure.KeyNC1Pinv, 14.4)
 			r.Null, r.Directions = nil, measure.Vector{100, 40, .01, .01}
 		}, "No collapse: " + spread +
-			"4.00 times as far as class means do; only 2 of 4 directions are tight"},
+			"4.00 times" + along + "; only 2 of 4 directions are tight"},
 		{func(r *measure.Report) {
 			set(r, measure.KeyNC1Pinv, 14.4)
 			r.Null, r.Directions = nil, measure.Vector{100, 40, .01}
 		}, "No collapse: " + spread +
-			"4.00 times as far as class means do; only 1 of 3 directions is tight"},
+			"4.00 times" + along + "; only 1 of 3 directions is tight"},
 		{func(r *measure.Report) { r.Facts.Nearest = measure.Share{Yes: .5, No: .5} }, "No collapse: NC1 is small, but only 50.00\u00a0% of samples are nearest to their own class mean: classes overlap"},
 		{func(r *measure.Report) {
 			r.Null[measure.KeyNC1Pinv] = measure.Null{Low: 2.6e-4, Median: 3e-4, High: 4e-4}
 		}, "No clear collapse: NC1 is small, but still 30.0\u00a0% of its value for shuffled labels"},
-		{func(r *measure.Report) { set(r, measure.KeyNC1Pinv, .09); r.Directions = nil }, "On the way to collapse: " + spread + "31.6\u00a0% as far as class means do; class means are near a simplex ETF"},
+		{func(r *measure.Report) { set(r, measure.KeyNC1Pinv, .09); r.Directions = nil }, "On the way to collapse: " + spread + "31.6\u00a0% of" + along + "; class means are near a simplex ETF"},
 		{func(r *measure.Report) { r.K = 2 }, "Collapsed: " + spread +
-			"0.447\u00a0% as far as class means do; two class means are opposite around their centre whatever the model, so their angles say nothing"},
+			"0.447\u00a0% of" + along + "; two class means are opposite around their centre whatever the model, so their angles say nothing"},
 		{func(r *measure.Report) { r.N = 10 }, "Too few samples to tell: with one sample per class there is no spread to see"},
-		{func(r *measure.Report) { set(r, measure.KeyNC1Pinv, .009); r.Directions, r.N = nil, 12 }, "Too few samples to tell: with 12 samples of 10 classes, noise is this tight about once in 100 times"},
-		{func(r *measure.Report) { r.Facts.Nearest = measure.Share{Yes: .8} }, "It is not known whether classes overlap: NC1 is small (" + spread + "1.00\u00a0% as far as class means do), but no sample was compared with all class means"},
+		{func(r *measure.Report) { set(r, measure.KeyNC1Pinv, .009); r.Directions, r.N = nil, 12 }, "Too few samples to tell: with 12 samples of 10 classes, noise alone is this tight in 1\u00a0% of cases"},
+		{func(r *measure.Report) { r.Facts.Nearest = measure.Share{Yes: .8} }, "It is not known whether classes overlap: NC1 is small (" + spread + "1.00\u00a0% of" + along + "), but no sample was compared with all class means"},
 		{func(r *measure.Report) { r.Facts.Rank = 0 }, "NC1 cannot be read: it is not known over how many directions it is a mean"},
-		{func(r *measure.Report) { r.Facts.Coordinate, r.Facts.CoordinateShare = 5, .9995 }, "Collapsed: " + spread + "1.00\u00a0% as far as class means do; class means are near a simplex ETF; coordinate 5 carries 99.95\u00a0% of the variance between class means"},
+		{func(r *measure.Report) { r.Facts.Coordinate, r.Facts.CoordinateShare = 5, .9995 }, "Collapsed: " + spread + "1.00\u00a0% of" + along + "; class means are near a simplex ETF; coordinate 5 carries 99.95\u00a0% of the variance between class means"},
 		{coinciding37, "8 of 10 classes are collapsed; classes 3 and 7 coincide"},
 		{func(r *measure.Report) {
 			coinciding37(r)
@@ -62,7 +62,7 @@ func TestFindingSentences(t *testing.T) {
 		{func(r *measure.Report) {
 			coinciding37(r)
 			r.N = 12
-		}, "Too few samples to tell: with 12 samples of 10 classes, noise is this tight about once in 33 times"},
+		}, "Too few samples to tell: with 12 samples of 10 classes, noise alone is this tight in 3\u00a0% of cases"},
 	} {
 		r := measurementtest.WordsReport()
 		c.change(r)
@@ -90,10 +90,14 @@ func TestReadingsBesideShuffledLabels(t *testing.T) {
 		v    float64
 		want string
 	}{
-		{measure.KeyNC1Pinv, 9e-5, "samples spread 1.00\u00a0% as far as class means do (rms over 9 directions)"},
-		{measure.KeyNC1Pinv, 9, "samples spread 3.16 times as far as class means do (rms over 9 directions); shuffled labels do as well"},
-		{measure.KeyNC1Pinv, 90, "samples spread 10.0 times as far as class means do (rms over 9 directions); shuffled labels give less"},
-		{measure.KeyNCCAccuracy, .13, "13.00\u00a0% of samples are nearest to their own class centre; shuffled labels do as well"},
+		{measure.KeyNC1Pinv, 9e-5, "within-class spread is 1.00\u00a0% of between-class spread (rms over 9 directions)"},
+		{measure.KeyNC1Pinv, 9, "within-class spread is 3.16 times between-class spread (rms over 9 directions), no better than with shuffled labels"},
+		{measure.KeyNC1Pinv, 90, "within-class spread is 10.0 times between-class spread (rms over 9 directions), worse than with shuffled labels"},
+		{measure.KeyNCCAccuracy, .13, "13.00\u00a0% of samples are nearest to their own class centre, no better than with shuffled labels"},
+		{measure.KeyNC2MeansCentred, .85, "class means around their centre are far from a simplex ETF, no closer than with shuffled labels"},
+		{measure.KeyNC2MeansCentred, 1.3, "class means around their centre are far from a simplex ETF, farther than with shuffled labels"},
+		{measure.KeyDilation, .1, "on test samples within-class spread is 10.5\u00a0% of between-class spread along the directions of the class means"},
+		{measure.KeyCDNV, .25, "the spread of pairs of classes is 50.0\u00a0% of the distance of their means, over all 64 coordinates"},
 		{measure.KeyNCCAccuracy, .6, "60.00\u00a0% of samples are nearest to their own class centre"},
 		{measure.KeyMinClassCount, 1, "the rarest class has 1 sample, not more than the 64 directions"},
 	} {
@@ -135,7 +139,7 @@ func TestTextTable(t *testing.T) {
 		t.Errorf("the reason stands %d times:\n%s", n, text)
 	}
 	words := strings.Join(strings.Fields(text), " ")
-	for _, want := range []string{"nc1_pinv, nc2_means_etf_centred: " + reason, "nc1_pinv 9e-05 ± ", "8.00 to 10.0", "3 classes left out", "shuffled labels do as well", "; shuffled labels"} {
+	for _, want := range []string{"nc1_pinv, nc2_means_etf_centred: " + reason, "nc1_pinv 9e-05 ± ", "8.00 to 10.0", "3 classes left out", "no better than with shuffled labels"} {
 		if !strings.Contains(words, strings.Join(strings.Fields(want), " ")) {
 			t.Errorf("the table lacks %q:\n%s", want, text)
 		}

@@ -40,6 +40,10 @@ func Found(claims []judge.Claim, runs string) string {
 		out = append(out, "The claim holds"+on+".")
 	case held == n:
 		out = append(out, fmt.Sprintf("All %d claims hold%s.", n, on))
+	case n == len(by[judge.CannotTell]):
+		if n > 1 || lacking(claims) > 0 {
+			out = append(out, noVerdict(claims))
+		}
 	case n > 1:
 		out = append(out, fmt.Sprintf("%d of %d claims hold%s.", held, n, on))
 	}
@@ -70,14 +74,17 @@ func Tally(claims []judge.Claim, runs string) string {
 	if n == 0 {
 		return ""
 	}
-	if held == n || n == 1 {
+	switch {
+	case count[judge.CannotTell] == n:
+		return noVerdict(claims)
+	case held == n || n == 1:
 		return Found(claims, runs)
 	}
 	out := fmt.Sprintf("%d of %d claims hold on %s", held, n, runs)
 	for _, v := range []struct {
 		verdict   judge.Verdict
 		one, more string
-	}{{judge.Partly, "holds in part", "hold in part"}, {judge.Fails, "does not", "do not"}, {judge.CannotTell, "cannot be told", "cannot be told"}} {
+	}{{judge.Partly, "holds in part", "hold in part"}, {judge.Fails, "does not", "do not"}, {judge.CannotTell, "is open", "are open"}} {
 		switch k := count[v.verdict]; {
 		case k == 1:
 			out += ", 1 " + v.one
@@ -86,6 +93,25 @@ func Tally(claims []judge.Claim, runs string) string {
 		}
 	}
 	return out + "."
+}
+
+// noVerdict says what is missing where no claim has a verdict.
+func noVerdict(claims []judge.Claim) string {
+	if n := lacking(claims); n > 0 {
+		return "Not enough runs for a verdict: add " + format.Count(n, "seed") + "."
+	}
+	return "No verdict on these claims: " + claims[0].Reason + "."
+}
+
+// lacking is how many seeds would give every claim enough for a verdict; 0 if more seeds would not help one of them.
+func lacking(claims []judge.Claim) (n int) {
+	for _, c := range claims {
+		if c.Lacking == 0 {
+			return 0
+		}
+		n = max(n, c.Lacking)
+	}
+	return n
 }
 
 // WhatRan says in a line what was trained and how much of it counts: the settings that all runs share.

@@ -33,6 +33,33 @@ func TestFound(t *testing.T) {
 	}
 }
 
+// Where no claim has a verdict, a page says what is missing instead of "0 of n hold".
+func TestNoVerdictSaysWhatIsMissing(t *testing.T) {
+	open := func(reason string, lacking ...int) (out []judge.Claim) {
+		for _, n := range lacking {
+			out = append(out, judge.Claim{Statement: "S", Verdict: judge.CannotTell, Reason: reason, Lacking: n})
+		}
+		return out
+	}
+	holds := judge.Claim{Verdict: judge.Holds}
+	for _, c := range []struct {
+		claims []judge.Claim
+		want   string
+	}{
+		{open("3 seeds", 2, 1), "Not enough runs for a verdict: add 2 seeds."},
+		{open("4 seeds", 1), "Not enough runs for a verdict: add 1 seed."},
+		{open("all runs are unfitted", 0, 2), "No verdict on these claims: all runs are unfitted."},
+		{append(open("", 2), holds, holds), "2 of 3 claims hold on these runs, 1 is open."},
+	} {
+		if got := Tally(c.claims, "these runs"); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+		if found := Found(c.claims, "these runs"); len(c.claims) > 1 && !strings.Contains(c.want, " open.") && !strings.HasPrefix(found, c.want) {
+			t.Errorf("a page says %q, want %q first", found, c.want)
+		}
+	}
+}
+
 // A page begins with what was found; the paper's words come after it, with their place.
 func TestFirstWordsOfAPage(t *testing.T) {
 	WithoutPictures(t)
