@@ -105,7 +105,9 @@ func TestLackingSeeds(t *testing.T) {
 		m.Seeds, m.Noises = c.seeds, []float64{0.1, 0.2}
 		m.Memory["ls"], m.Memory["ce"] = 200, 400
 		for _, cells := range [][]string{nil, {"data.noise"}} {
-			s := with(asks(ls, ce), func(s *judge.Statement) { s.Unit, s.Cells, s.Where = "log-ratio", cells, map[string]any{"data.noise": 0.2} })
+			s := with(asks(ls, ce), func(s *judge.Statement) {
+				s.Unit, s.Cells, s.Where = "log-ratio", cells, map[string]any{"data.noise": 0.2}
+			})
 			if cells != nil {
 				s.Where = nil
 			}
