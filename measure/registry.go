@@ -266,9 +266,9 @@ var definitions = []Definition{
 	{Key: KeyTestNCCAccuracy, Group: "accuracy", Name: "test accuracy of the nearest training centre",
 		Formula: "share of test samples with argmin_k ‖h − μ_k‖ = y, μ_k of the training samples", Sample: rateSample, Class: rateClass, Source: "Papyan, Han & Donoho 2020; Galanti, György & Hutter 2022", Pitfall: "argmin runs over all K training classes; ties go to the lower class."},
 
-	{Key: KeyMemRedrawn, Group: "memorization", Name: "memorization, redrawn samples",
+	{Key: KeyMemRedrawn, Group: "memorization", Name: "displacement of redrawn samples",
 		Formula: "Σ over redrawn train samples of ‖h − h*‖, h* the mean of the test features of the sample's true class", Sample: "a sum over samples", Class: "a sum over samples", Source: "M-D (3)", Pitfall: "a sum: grows with the data; a redrawn label may equal the true one."},
-	{Key: KeyMemFlipped, Group: "memorization", Name: "memorization, flipped samples",
+	{Key: KeyMemFlipped, Group: "memorization", Name: "memorization",
 		Formula: "Σ over train samples with observed ≠ true label of ‖h − h*‖", Sample: "a sum over samples", Class: "a sum over samples", Source: "M-D (3), corrupted read as flipped", Pitfall: "a sum: grows with the data."},
 	{Key: KeyMemMean, Group: "memorization", Name: "memorization per sample",
 		Formula: "memorization_flipped / number of flipped samples", Sample: "mean over flipped samples", Class: "mean over flipped samples", Source: "ours", Pitfall: "undefined without a flipped sample."},

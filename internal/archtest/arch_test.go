@@ -44,6 +44,7 @@ var only = map[string][]string{
 	"collapse/internal/descent":     {},
 	"collapse/internal/hull":        {},
 	"collapse/internal/sampling":    {},
+	"collapse/internal/screen":      {},
 	"collapse/internal/search":      {},
 	"collapse/internal/spectrum":    {},
 	"collapse/internal/spelling":    {},

@@ -23,6 +23,7 @@ import (
 	"collapse/internal/kernel/isa"
 	"collapse/internal/outfile"
 	"collapse/internal/safetext"
+	"collapse/internal/screen"
 	"collapse/internal/store"
 	"collapse/internal/train"
 	"collapse/nn"
@@ -42,6 +43,9 @@ type program struct {
 	Lab     string `help:"Folder where runs, epochs and measures live." env:"COLLAPSE_LAB" default:"./lab" type:"path" placeholder:"DIR"`
 	JSON    bool   `name:"json" help:"Print one JSON document, and nothing else, on standard output."`
 	Threads int    `help:"Threads to compute with; 0 means one per processor. Results do not depend on it." default:"0" placeholder:"N"`
+
+	Quiet   bool `short:"q" xor:"loudness" help:"Print the result only: no progress, no notes, no advice on what to type next."`
+	Verbose bool `short:"v" xor:"loudness" help:"Print details too: what a result was computed with, and full hashes."`
 
 	ShowVersion versionFlag `name:"version" help:"Print the version and stop."`
 
@@ -74,9 +78,11 @@ type program struct {
 // app is what a command works with: where to print, when to stop, the global flags.
 type app struct {
 	ctx    context.Context
-	stdout io.Writer // results only
-	file1  io.Writer // the file behind stdout, for outputs named "-"
-	stderr io.Writer // progress and messages
+	stdout io.Writer     // results only
+	file1  io.Writer     // the file behind stdout, for outputs named "-"
+	stderr io.Writer     // progress and messages; nowhere with --quiet
+	errors io.Writer     // what failed
+	screen screen.Screen // behind stdout
 	flags  *program
 	model  *kong.Kong
 	args   []string // as given
@@ -162,7 +168,10 @@ func runBeside(ctx context.Context, args []string, stdout, file1, stderr io.Writ
 		return exitUsage
 	}
 	out := &checkedOutput{w: stdout}
-	a := &app{ctx: ctx, stdout: out, file1: file1, stderr: stderr, flags: &flags, model: parser, args: args}
+	a := &app{ctx: ctx, stdout: out, file1: file1, stderr: stderr, errors: stderr, screen: screen.Of(file1), flags: &flags, model: parser, args: args}
+	if flags.Quiet {
+		a.stderr = io.Discard
+	}
 	if err := isa.Err(); err != nil {
 		return a.report(usageError{err})
 	}
@@ -308,7 +317,7 @@ func (a *app) report(err error) int {
 	if words, canceled := strings.CutSuffix(said, context.Canceled.Error()); canceled && a.ctx.Err() != nil {
 		said = words + context.Cause(a.ctx).Error() // which signal ended it
 	}
-	safetext.Fprintf(a.stderr, "collapse: %v\n", errors.New(said))
+	safetext.Fprintf(a.errors, "collapse: %v\n", errors.New(said))
 	var wrong usageError
 	switch {
 	case errors.Is(err, context.Canceled):

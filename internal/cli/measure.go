@@ -62,6 +62,7 @@ type measureCmd struct {
 	ByEpoch bool   `help:"The files are captures of epochs of one model, named by number (epoch-3): each becomes a column." group:"Epochs of a model:"`
 	Record  string `help:"Store the epochs in the lab as a run of this name, which replaces an older one: serve, report and export show it." placeholder:"NAME" group:"Epochs of a model:"`
 
+	All  bool   `help:"Print every measure with its reading, not only NC1 to NC4." group:"Output:"`
 	CSV  string `name:"csv" help:"Also write tidy rows to FILE; - is standard output, which moves the readable table to standard error." type:"output" placeholder:"FILE" group:"Output:"`
 	HTML string `name:"html" help:"Also write a self-contained page to FILE, - for standard output." type:"output" placeholder:"FILE" group:"Output:"`
 
@@ -103,10 +104,18 @@ func (c *measureCmd) Run(a *app) error {
 		return err
 	}
 	var printing error
-	if err := a.emit(found, func() { printing = found.WriteText(a.stdout) }); err != nil {
+	if err := a.emit(found, func() { printing = c.print(a, found) }); err != nil {
 		return err
 	}
 	return printing
+}
+
+// print prints the short report or the whole one.
+func (c *measureCmd) print(a *app, found *measurement.Result) error {
+	if c.All {
+		return found.WriteText(a.stdout, a.screen)
+	}
+	return found.WriteShort(a.stdout, a.screen, !a.flags.Quiet)
 }
 
 // outputs checks the files to be written before minutes of work: against the disk and against the inputs.

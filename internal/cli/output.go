@@ -16,6 +16,7 @@ import (
 	"collapse/internal/outfile"
 	"collapse/internal/page"
 	"collapse/internal/safetext"
+	"collapse/internal/screen"
 	"collapse/internal/study"
 	"collapse/internal/train"
 	"collapse/measure"
@@ -87,7 +88,7 @@ func (a *app) file(o *outfile.Outputs, flag, path string) (*outfile.File, error)
 		if a.flags.JSON {
 			return nil, usagef("%s %s and --json both want standard output: leave one out, or name a file", flag, path)
 		}
-		a.stdout = a.stderr
+		a.stdout, a.screen = a.stderr, screen.Of(a.stderr)
 	}
 	return f, nil
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"sync/atomic"
 	"time"
@@ -55,14 +54,6 @@ func (b *bar) close() {
 		b.bar.Abort(false)
 	}
 	b.progress.Wait()
-}
-
-// number prints a measure, or a dash where it does not exist.
-func number(x float64) string {
-	if math.IsNaN(x) {
-		return "–"
-	}
-	return fmt.Sprintf("%.3g", x)
 }
 
 // left prints the time left for people.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"collapse/internal/demo"
+	"collapse/internal/format"
 	"collapse/internal/safetext"
 	"collapse/internal/train"
 )
@@ -41,7 +42,7 @@ func (p *studyProgress) Epoch(i int, e train.EpochDone) {
 
 func (p *studyProgress) Done(i int, o demo.Outcome) {
 	p.done++
-	what := fmt.Sprintf("NC1 %s", number(value(o.Result.Values, "train/nc1_pinv")))
+	what := fmt.Sprintf("NC1 %s", format.Digits(value(o.Result.Values, "train/nc1_pinv")))
 	if o.Err != nil {
 		p.failed++
 		what = "failed: " + o.Err.Error()

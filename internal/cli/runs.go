@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"collapse/internal/format"
 	"collapse/internal/safetext"
 	"collapse/internal/store"
 )
@@ -114,7 +115,7 @@ func printRun(a *app, run store.Run, dir string, last []lastValue) {
 	for _, v := range last {
 		text := v.Missing
 		if v.Value != nil {
-			text = fmt.Sprintf("%.6g", *v.Value)
+			text = format.Short(*v.Value, 6)
 		}
 		safetext.Fprintf(w, "%s\t%s\t%d\t%s\n", v.Split, v.Measure, v.Step, text)
 	}

@@ -5,14 +5,23 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"collapse/internal/measurement"
 	"collapse/internal/safetext"
 	"collapse/internal/train"
 	"collapse/measure"
 )
 
-// finalMeasures are the measures in the final table; collapse runs show prints all.
-var finalMeasures = []string{"loss", measure.KeyAccuracy, measure.KeyNC1Pinv, measure.KeyNC2MeansETF, measure.KeyNC2W, measure.KeyNC3Direct,
-	measure.KeyNC4NCCMismatch, measure.KeyDilation, measure.KeyMemRedrawn}
+// finalRow is a row of the final table; collapse runs show prints every measure.
+type finalRow struct{ key, name string }
+
+// finalRows are loss and accuracy, NC1 to NC4, dilation and memorization.
+func finalRows() []finalRow {
+	rows := []finalRow{{"loss", "loss"}, {measure.KeyAccuracy, "accuracy"}}
+	for _, p := range measure.Properties() {
+		rows = append(rows, finalRow{p.Key, p.Name + "  " + p.Short})
+	}
+	return append(rows, finalRow{measure.KeyDilation, "dilation"}, finalRow{measure.KeyMemFlipped, "memorization"})
+}
 
 // finalSplits are the columns; a column without samples is left out.
 var finalSplits = []string{"train", "validation", "test"}
@@ -29,31 +38,45 @@ func printResult(a *app, r train.Result) {
 		}
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	safetext.Fprintf(w, "after epoch %d\t", r.Epochs)
+	safetext.Fprintf(w, "after epoch %d", r.Epochs)
 	for _, split := range splits {
 		safetext.Fprintf(w, "\t%s", split)
 	}
 	safetext.Fprintf(w, "\n")
-	for _, m := range finalMeasures {
-		printFinal(w, r.Values, splits, m)
+	for _, row := range finalRows() {
+		printFinal(w, r.Values, splits, row)
 	}
 	w.Flush()
-	a.printf("\nrun            %s\ncheckpoint     %s\nevery measure  %s\na page         %s\n",
-		r.Run, r.Checkpoint, a.next(fmt.Sprintf("runs show %.12s", r.Run)), a.next(fmt.Sprintf("report %.12s --open", r.Run)))
+	if a.flags.Quiet {
+		return
+	}
+	a.printf("\nrun            %s\n", a.hash(r.Run))
+	if a.flags.Verbose {
+		a.printf("checkpoint     %s\n", r.Checkpoint)
+	}
+	a.printf("every measure  %s\na page         %s\n", a.next(fmt.Sprintf("runs show %.12s", r.Run)), a.next(fmt.Sprintf("report %.12s --open", r.Run)))
+}
+
+// hash writes the hash of a run: its start, which names it everywhere, or all of it with --verbose.
+func (a *app) hash(of string) string {
+	if a.flags.Verbose {
+		return of
+	}
+	return fmt.Sprintf("%.12s", of)
 }
 
 // printFinal prints the line of a measure, unless the run has no value of it.
-func printFinal(w io.Writer, values map[string]float64, splits []string, key string) {
-	line, found := key+"\t", false
-	if d, ok := measure.Lookup(key); ok && d.Name != key {
-		line += d.Name
-	}
+func printFinal(w io.Writer, values map[string]float64, splits []string, row finalRow) {
+	line, found := row.name, false
 	for _, split := range splits {
 		text := "–"
-		if v, ok := values[split+"/"+key]; ok {
-			text, found = fmt.Sprintf("%.4g", v), true
+		if v, ok := values[split+"/"+row.key]; ok {
+			text, found = measurement.ShortValue(row.key, v), true
 		}
 		line += "\t" + text
+	}
+	if row.key == measure.KeyNC2MeansCentred && values["train/"+measure.KeyRankBetween] == 1 {
+		line += "\t" + measurement.NothingOfTwo
 	}
 	if found {
 		fmt.Fprintln(w, line)

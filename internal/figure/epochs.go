@@ -23,17 +23,35 @@ type tracked struct {
 	limit            bool // the scale-free limit of neural collapse is 0
 }
 
-// mainMeasures are the nine most important measures; the second figure draws all others.
-var mainMeasures = []tracked{
-	{"nc1_pinv", "NC1, variability", "NC1 (train)", []string{"train"}, true, 1, false},
-	{"nc2_w", "NC2, classifier", "‖WWᵀ/‖WWᵀ‖ − E‖", []string{"train"}, false, 1, true},
-	{"nc2_means_of", "NC2, class means", "distance from an orthogonal frame (train)", []string{"train"}, false, 1, false},
-	{"nc3_gram", "NC3, self-duality", "‖WH/‖WH‖ − E‖ (train)", []string{"train"}, false, 1, true},
-	{"nc4_ncc_mismatch", "NC4, nearest centre", "mismatch (train)", []string{"train"}, false, 100, true},
+// mainMeasures are NC1 to NC4, as everywhere, and what explains them; the second figure draws all others.
+var mainMeasures = append(properties(), []tracked{
 	{"loss", "Loss", "train solid, test dashed", []string{"train", "test"}, true, 1, false},
 	{"accuracy", "Accuracy", "train solid, test dashed", []string{"train", "test"}, false, 100, false},
 	{"memorization_flipped", "Memorization", "Σ‖h − h*‖ over flipped samples", []string{"train"}, false, 1, false},
 	{"dilation", "Dilation", "√NC1 (test)", []string{"test"}, true, 1, false},
+}...)
+
+// properties are the panels of NC1 to NC4.
+func properties() (out []tracked) {
+	for _, p := range measure.Properties() {
+		t := tracked{key: p.Key, title: p.Name + ", " + p.Short, axis: p.Name + " (train)", splits: []string{"train"}, unit: 1, limit: true}
+		switch p.Key {
+		case measure.KeyNC1Pinv:
+			t.log, t.limit = true, false
+		case measure.KeyNC4NCCMismatch:
+			t.unit = 100
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// telling are the main measures without those that two classes fix.
+func telling(g *judge.Experiment) []tracked {
+	if g.Settings["data.classes"] != "2" {
+		return mainMeasures
+	}
+	return slices.DeleteFunc(slices.Clone(mainMeasures), func(t tracked) bool { return t.key == measure.KeyNC2MeansCentred })
 }
 
 // EpochFigures draws every measure against epoch at one noise level: the main ones, and the rest.
@@ -41,7 +59,7 @@ func EpochFigures(g *judge.Experiment, noise float64) (first, rest Picture) {
 	at := g.Pick(func(s *judge.JudgedRun) bool { return s.Noise == noise })
 	id := "epochs-noise-" + format.Decimal(noise)
 	kept, note := judge.LeaveOut(at)
-	first = trackFigure(g, id+g.Suffix, kept, mainMeasures)
+	first = trackFigure(g, id+g.Suffix, kept, telling(g))
 	rest = trackFigure(g, id+"-more"+g.Suffix, kept, otherMeasures(at))
 	if note == "" {
 		return first, rest

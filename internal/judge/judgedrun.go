@@ -152,7 +152,7 @@ type MemoryForm struct{ Key, Name, Axis string }
 // runs have: M-D eq. (3), reading corrupted as "trained on a class other than its own".
 var MemoryForms = []MemoryForm{
 	{"memorization_flipped", "sum over flipped samples", "memorization, Σ‖h − h*‖ over flipped samples"},
-	{"memorization_redrawn", "sum over redrawn samples", "memorization, Σ‖h − h*‖ over redrawn samples"},
+	{"memorization_redrawn", "sum over redrawn samples", "displacement of redrawn samples, Σ‖h − h*‖"},
 	{"memorization_mean", "mean per flipped sample", "memorization per flipped sample"},
 	{"memorization_normalised", "mean, divided by ‖h₁* − h₂*‖", "memorization per flipped sample ÷ ‖h₁* − h₂*‖"},
 }

@@ -287,11 +287,17 @@ func Finding(r *measure.Report) string {
 }
 
 func findingNamed(r *measure.Report, name naming) string {
+	words, state := headline(r)
+	return words + unusual(r, state, name)
+}
+
+// headline is the finding without what is unusual, and the state it tells of.
+func headline(r *measure.Report) (words string, s state) {
 	v := judgeCollapse(r)
 	if v.state < onTheWay {
-		return v.words + unusual(r, v.state, name)
+		return v.words, v.state
 	}
-	words := stateNames[v.state]
+	words = stateNames[v.state]
 	if degenerate, known := r.Degenerate(); known && degenerate {
 		f := &r.Facts
 		words += fmt.Sprintf(", but degenerate: one class mean lies near the origin (its length is %s of the longest)", format.Percent(slices.Min(f.Lengths)/slices.Max(f.Lengths))) + "; " + v.words
@@ -301,5 +307,5 @@ func findingNamed(r *measure.Report, name naming) string {
 	if more := simplexWords(r); more != "" {
 		words += "; " + more
 	}
-	return words + unusual(r, v.state, name)
+	return words, v.state
 }

@@ -151,8 +151,8 @@ var readings = map[string]reading{
 	measure.KeyTestAccuracy:    share("%s of test samples are classified as labelled"),
 	measure.KeyTestNCCAccuracy: share("%s of test samples are nearest to their class's training centre"),
 	measure.KeyMemRedrawn:      plain("distance of redrawn samples from the test centre of their true class, summed"),
-	measure.KeyMemFlipped:      plain("the same over samples whose label actually changed"),
-	measure.KeyMemMean:         plain("the same per sample"),
+	measure.KeyMemFlipped:      plain("distance of samples with a wrong label from the test centre of their true class, summed"),
+	measure.KeyMemMean:         plain("memorization per sample with a wrong label"),
 	measure.KeyMemNormalised: func(v float64, _ *measure.Report) string {
 		return "a corrupted sample is " + format.Digits(v) + " class distances away from its true class"
 	},

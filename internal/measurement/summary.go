@@ -77,24 +77,26 @@ func (m *Result) finding() string {
 }
 
 func (m *Result) tiles() []format.Tile {
-	r := m.MainColumn().Report
-	out := []format.Tile{{Value: strconv.Itoa(r.N), Name: "samples"}, {Value: strconv.Itoa(r.K), Name: "classes"}}
-	for _, t := range []struct {
-		key, name string
-		text      func(float64) string
-	}{
-		{measure.KeyNC1Pinv, "NC1 (pinv)", format.Digits}, {measure.KeyNC2MeansCentred, "NC2 (centred means)", format.Digits}, {measure.KeyNC3Gram, "NC3 (Gram)", format.Digits},
-		{measure.KeyNC4NCCMismatch, "NC4 mismatch", shortPercent}, {measure.KeyAccuracy, "accuracy", shortPercent}, {measure.KeyTestAccuracy, "test accuracy", shortPercent},
-	} {
-		if v, ok := r.Measures.Get(t.key); ok {
-			out = append(out, format.Tile{Value: t.text(v), Name: t.name})
+	c := m.MainColumn()
+	out := []format.Tile{{Value: strconv.Itoa(c.N), Name: "samples"}, {Value: strconv.Itoa(c.K), Name: "classes"}}
+	add := func(key, name string) {
+		if _, ok := c.Measures.Get(key); ok {
+			out = append(out, format.Tile{Value: valueOr(c, key, ""), Name: name})
 		}
 	}
+	for _, p := range measure.Properties() {
+		add(p.Key, p.Name)
+	}
+	add(measure.KeyAccuracy, "accuracy")
+	add(measure.KeyTestAccuracy, "test accuracy")
 	return out
 }
 
-// shortPercent is percent for a tile: one decimal, no line break, and 100 only if exact.
+// shortPercent is a percentage in three digits, without a line break; 0 and 100 are exact.
 func shortPercent(v float64) string {
+	if v == 0 || v == 1 {
+		return strconv.Itoa(int(100*v)) + "\u00a0%"
+	}
 	tenths := math.Round(1000 * v)
 	if v < 1 {
 		tenths = min(tenths, 999)

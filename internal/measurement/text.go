@@ -12,6 +12,7 @@ import (
 
 	"collapse/internal/format"
 	"collapse/internal/safetext"
+	"collapse/internal/screen"
 	"collapse/measure"
 )
 
@@ -50,19 +51,21 @@ func (m *Result) groups() []group {
 
 // WriteText prints the report for people: what was measured, the numbers by question, each with a
 // reading, the digits that rounding leaves uncertain, and what is missing and why.
-func (m *Result) WriteText(w io.Writer) error {
+// Lines are at most as wide as the screen, where that leaves a reading some room.
+func (m *Result) WriteText(w io.Writer, s screen.Screen) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s.\n%s\n", safetext.Line(m.finding()), m.subject())
+	width := s.Columns()
+	fmt.Fprintf(&b, "%s\n%s\n", strings.Join(wrapped(safetext.Line(m.finding())+".", width), "\n"), m.subject())
 	for _, note := range m.Notes {
 		fmt.Fprintf(&b, "note: %s\n", safetext.Line(note))
 	}
 	for _, g := range m.groups() {
 		fmt.Fprintf(&b, "\n%s\n", g.Title)
-		m.writeGroup(&b, g)
+		m.writeGroup(&b, g, width)
 	}
-	writeLines(&b, "Uncertain digits (±)", m.opened())
-	writeLines(&b, "Not measured", m.missing())
-	fmt.Fprintf(&b, "\nWeighting per %s; definition and source of every number: --json (conventions), docs/measures.md\n", m.MainColumn().Imbalance)
+	writeLines(&b, width, "Uncertain digits (±)", m.opened())
+	writeLines(&b, width, "Not measured", m.missing())
+	writeLines(&b, width, fmt.Sprintf("Weighting per %s", m.MainColumn().Imbalance), []string{"definition and source of every number: --json (conventions), docs/measures.md"})
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"collapse/internal/measurement/measurementtest"
 	"collapse/internal/reporttest"
+	"collapse/internal/screen"
 	"collapse/measure"
 )
 
@@ -125,13 +126,14 @@ func TestTextTable(t *testing.T) {
 		}
 	}
 	m := &Result{Columns: []Column{NewColumn("features", r)}}
+	const width = 120
 	var out bytes.Buffer
-	if err := m.WriteText(&out); err != nil {
+	if err := m.WriteText(&out, screen.Screen{Width: width}); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()
 	for i, line := range strings.Split(text, "\n") {
-		if n := utf8.RuneCountInString(line); i > 0 && n > lineWidth {
+		if n := utf8.RuneCountInString(line); n > width {
 			t.Errorf("line %d has %d characters: %q", i, n, line)
 		}
 	}
@@ -172,7 +174,7 @@ func TestTextOfLayers(t *testing.T) {
 	}
 	m := &Result{Columns: []Column{layer(0.5), layer(0.1), layer(0.01)}, Main: 2}
 	var text bytes.Buffer
-	if err := m.WriteText(&text); err != nil {
+	if err := m.WriteText(&text, screen.Screen{Width: 120}); err != nil {
 		t.Fatal(err)
 	}
 	line := ""

@@ -12,17 +12,13 @@ import (
 	"collapse/measure"
 )
 
-const (
-	lineWidth    = 120 // characters per line of the readable report
-	leastReading = 40
-)
+const leastReading = 40 // characters of a line that are a reading's, whatever the width
 
 // writeGroup writes a table: key, value, values for shuffled labels and a reading; or, for several layers, key, a value
 // per layer and the name.
-func (m *Result) writeGroup(b *strings.Builder, g group) {
+func (m *Result) writeGroup(b *strings.Builder, g group, room int) {
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	rows, widths := m.cells(g)
-	room := lineWidth
 	for _, n := range widths {
 		room -= n + 2
 	}
@@ -100,13 +96,13 @@ func wrapped(words string, width int) []string {
 }
 
 // writeLines writes a list under a title, unless it is empty; long lines are broken and indented.
-func writeLines(b *strings.Builder, title string, lines []string) {
+func writeLines(b *strings.Builder, width int, title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\n%s\n", title)
 	for _, line := range lines {
-		fmt.Fprintf(b, "  %s\n", strings.Join(wrapped(safetext.Line(line), lineWidth-6), "\n      "))
+		fmt.Fprintf(b, "  %s\n", strings.Join(wrapped(safetext.Line(line), width-6), "\n      "))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"collapse/internal/judge"
 	"collapse/internal/measurement"
 	"collapse/internal/store"
+	"collapse/measure"
 )
 
 // limits puts the scale-free measures next to their limits, at the lowest noise.
@@ -21,31 +22,20 @@ func limits(g *judge.Experiment) (format.Table, string) {
 	for _, c := range g.Curves {
 		t.Columns = append(t.Columns, c+", η = "+format.Decimal(noise))
 	}
-	cos := "0 (every cosine −1/(K−1))"
-	k, err := strconv.Atoi(g.Settings["data.classes"])
-	if err == nil && k > 1 {
-		cos = "0 (every cosine " + format.Digits(-1/float64(k-1)) + ")"
-	}
-	for _, m := range []struct{ name, key, limit string }{
-		{"NC1, pseudo-inverse form", "nc1_pinv", "0"},
-		{"NC2, classifier against a simplex ETF", "nc2_w", "0"},
-		{"NC2, angles of centred class means", "nc2_cos_deviation", cos},
-		{"NC2, class means against an orthogonal frame (features of a ReLU)", "nc2_means_of", "0"},
-		{"NC3, self-duality", "nc3_gram", "0"},
-		{"NC4, nearest-class-centre mismatch", "nc4_ncc_mismatch", "0"},
-	} {
-		if measurement.SaysNothing(m.key, k) {
+	k, _ := strconv.Atoi(g.Settings["data.classes"])
+	for _, m := range measure.Properties() {
+		if measurement.SaysNothing(m.Key, k) {
 			continue
 		}
-		row, any := []string{m.name, m.limit}, false
+		row, any := []string{m.Name + ", " + m.Short, "0"}, false
 		for _, c := range g.Curves {
 			v := judge.MeanDeviation(judge.OnCurve(kept, c), 1, func(s *judge.JudgedRun) (float64, bool) {
 				if noise > 0 {
-					if v, ok := s.Last("clean", m.key); ok {
+					if v, ok := s.Last("clean", m.Key); ok {
 						return v, true
 					}
 				}
-				return s.Last("train", m.key)
+				return s.Last("train", m.Key)
 			})
 			any = any || v != "–"
 			row = append(row, v)
