@@ -49,30 +49,36 @@ type program struct {
 
 	ShowVersion versionFlag `name:"version" help:"Print the version and stop."`
 
-	Demo       demoCmd       `cmd:"" help:"A small tour on built-in data: train, measure, report."`
-	Train      trainCmd      `cmd:"" help:"One training run that takes every collapse measure on the way."`
-	Solve      solveCmd      `cmd:"" help:"Unconstrained-features models: exact optimum, numerical optimum, certificate."`
-	Dilation   dilationCmd   `cmd:"" help:"The memorization–dilation model: cross-entropy against label smoothing."`
-	Landscape  landscapeCmd  `cmd:"" help:"Loss and gradient of one feature around a simplex-ETF classifier."`
-	Reproduce  reproduceCmd  `cmd:"" help:"A figure, table or theorem of the papers."`
-	Measure    measureCmd    `cmd:"" help:"Every collapse measure of features in files of any framework."`
-	Serve      serveCmd      `cmd:"" help:"The live page: studies, runs and theory in the browser."`
-	Study      studyCmd      `cmd:"" help:"Many runs: a grid or a search, computed here or on many machines."`
-	Worker     workerCmd     `cmd:"" help:"Join a study from another machine."`
-	Results    resultsCmd    `cmd:"" help:"Table and figures of a folder of results, remade from its JSON files."`
-	Report     reportCmd     `cmd:"" help:"Pages and figures from saved results."`
-	Export     exportCmd     `cmd:"" help:"Runs and studies as one tidy table, or as event files of TensorBoard."`
-	Runs       runsCmd       `cmd:"" help:"What the lab holds."`
-	WholeLab   labCmd        `cmd:"" name:"lab" help:"The lab as a whole: copy it, check what is in it."`
-	Data       dataCmd       `cmd:"" help:"Data sets: which there are and whether they are complete."`
-	Engine     engineCmd     `cmd:"" help:"Other engines that compute runs: PyTorch."`
-	Bench      benchCmd      `cmd:"" help:"Rates of the kernels and of training steps, against the machine's limit."`
-	Version    versionCmd    `cmd:"" help:"Version, kernel and processor."`
-	Completion completionCmd `cmd:"" help:"Shell completion for bash, zsh or fish."`
-	Licenses   licensesCmd   `cmd:"" help:"Licences of the program and of everything in it."`
-	Wheel      wheelCmd      `cmd:"" hidden:"" help:"A Python wheel of this program."`
-	Draw       drawCmd       `cmd:"" hidden:"" help:"A figure in JSON as SVG."`
-	HelpOn     helpCmd       `cmd:"" name:"help" help:"Help on a command, with examples."`
+	Demo   demoCmd `cmd:"" help:"A small tour on built-in data: train, measure, report." group:"Start:"`
+	HelpOn helpCmd `cmd:"" name:"help" help:"Help on a command, with examples." group:"Start:"`
+
+	Measure measureCmd `cmd:"" help:"Every collapse measure of features in files of any framework." group:"Measure:"`
+
+	Train  trainCmd  `cmd:"" help:"One training run that takes every collapse measure on the way." group:"Train:"`
+	Study  studyCmd  `cmd:"" help:"Many runs: a grid or a search, computed here or on many machines." group:"Train:"`
+	Worker workerCmd `cmd:"" help:"Join a study from another machine." group:"Train:"`
+	Data   dataCmd   `cmd:"" help:"Data sets: which there are and whether they are complete." group:"Train:"`
+
+	Solve     solveCmd     `cmd:"" help:"Unconstrained-features models: exact optimum, numerical optimum, certificate." group:"Theory:"`
+	Dilation  dilationCmd  `cmd:"" help:"The memorization–dilation model: cross-entropy against label smoothing." group:"Theory:"`
+	Landscape landscapeCmd `cmd:"" help:"Loss and gradient of one feature around a simplex-ETF classifier." group:"Theory:"`
+
+	Reproduce reproduceCmd `cmd:"" help:"A figure, table or theorem of the papers." group:"Papers:"`
+	Results   resultsCmd   `cmd:"" help:"Table and figures of a folder of results, remade from its JSON files." group:"Papers:"`
+
+	Serve    serveCmd  `cmd:"" help:"The live page: studies, runs and theory in the browser." group:"Lab:"`
+	Runs     runsCmd   `cmd:"" help:"What the lab holds." group:"Lab:"`
+	Report   reportCmd `cmd:"" help:"Pages and figures from saved results." group:"Lab:"`
+	Export   exportCmd `cmd:"" help:"Runs and studies as one tidy table, or as event files of TensorBoard." group:"Lab:"`
+	WholeLab labCmd    `cmd:"" name:"lab" help:"The lab as a whole: copy it, check what is in it." group:"Lab:"`
+
+	Engine     engineCmd     `cmd:"" help:"Other engines that compute runs: PyTorch." group:"Developers:"`
+	Bench      benchCmd      `cmd:"" help:"Rates of the kernels and of training steps, against the machine's limit." group:"Developers:"`
+	Version    versionCmd    `cmd:"" help:"Version, kernel and processor." group:"Developers:"`
+	Completion completionCmd `cmd:"" help:"Shell completion for bash, zsh or fish." group:"Developers:"`
+	Licenses   licensesCmd   `cmd:"" help:"Licences of the program and of everything in it." group:"Developers:"`
+	Wheel      wheelCmd      `cmd:"" hidden:"" help:"A Python wheel of this program." group:"Developers:"`
+	Draw       drawCmd       `cmd:"" hidden:"" help:"A figure in JSON as SVG." group:"Developers:"`
 }
 
 // app is what a command works with: where to print, when to stop, the global flags.
@@ -220,13 +226,17 @@ func parse(flags *program, args []string, stdout, stderr io.Writer) (*kong.Kong,
 // firstWord is what follows the flags that every command has; "" if there may be none.
 func firstWord(args []string) string {
 	for len(args) > 0 {
+		if args[0] == "-q" || args[0] == "-v" {
+			args = args[1:]
+			continue
+		}
 		name, isFlag := strings.CutPrefix(args[0], "--")
 		if !isFlag {
 			return args[0]
 		}
 		name, _, joined := strings.Cut(name, "=")
 		switch {
-		case name == "json", joined && (name == "lab" || name == "threads"):
+		case name == "json" || name == "quiet" || name == "verbose", joined && (name == "lab" || name == "threads"):
 			args = args[1:]
 		case (name == "lab" || name == "threads") && len(args) > 1 && !strings.HasPrefix(args[1], "-"):
 			args = args[2:]
@@ -268,7 +278,7 @@ func newParser(flags *program, stdout, stderr io.Writer, more ...kong.Option) *k
 	parser, err := kong.New(flags, append(more,
 		kong.Name("collapse"),
 		kong.Description("A laboratory for neural collapse: watch it happen, measure it, compare it with theory."),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ConfigureHelp(helpOptions),
 		kong.ValueFormatter(describe),
 		kong.Help(printHelp),
 		kong.Bind(flags),

@@ -10,6 +10,7 @@ import (
 
 	"collapse/dilation"
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/internal/page"
 	"collapse/internal/safetext"
 	"collapse/internal/theoryfig"
@@ -119,7 +120,7 @@ func printSwept(a *app, points []sweptPoint, names []string) {
 	for _, p := range points[:min(len(points), mostSwept)] {
 		for _, column := range sweepColumns {
 			if slices.Contains(names, column.name) {
-				safetext.Fprintf(w, "%.4g\t", column.value(p.dilationSetting))
+				safetext.Fprintf(w, "%s\t", format.Short(column.value(p.dilationSetting), 4))
 			}
 		}
 		if p.Error != "" {

@@ -13,7 +13,7 @@ import (
 )
 
 type helpCmd struct {
-	Command []string `arg:"" optional:"" complete:"commands" help:"Words of the command, such as study run; none: all commands." placeholder:"COMMAND"`
+	Command []string `arg:"" optional:"" complete:"commands" help:"Words of the command, such as study run; none: every command." placeholder:"COMMAND"`
 }
 
 func (c helpCmd) Run(a *app) error {
@@ -32,7 +32,31 @@ func (c helpCmd) Run(a *app) error {
 		}
 		return usageError{unknownCommand(node, words[max(0, len(call.Path)-1)])}
 	}
+	if len(c.Command) == 0 {
+		return printWhole(helpOptions, call)
+	}
 	return call.PrintUsage(false)
+}
+
+var helpOptions = kong.HelpOptions{Compact: true, ValueFormatter: describe}
+
+// notFirst are the commands that the first screen leaves to collapse help.
+var notFirst = []string{"bench", "engine", "licenses", "results"}
+
+// printHelp prints the help of a command, or the first screen: commands by what they are for, without those of notFirst and without the
+// commands within them.
+func printHelp(options kong.HelpOptions, call *kong.Context) error {
+	if call.Selected() != nil {
+		return printWhole(options, call)
+	}
+	options.NoExpandSubcommands, options.FlagsLast = true, true
+	for _, node := range call.Model.Children {
+		if !node.Hidden && slices.Contains(notFirst, node.Name) {
+			node.Hidden = true
+			defer func() { node.Hidden = false }()
+		}
+	}
+	return printWhole(options, call)
 }
 
 // versionFlag is --version, which is the command version.
@@ -49,8 +73,8 @@ func (versionFlag) BeforeReset(call *kong.Context, flags *program) error {
 	return nil
 }
 
-// printHelp is kong's help with the command's examples below; with --json the text is a document.
-func printHelp(options kong.HelpOptions, call *kong.Context) error {
+// printWhole is kong's help with the command's examples below; with --json the text is a document.
+func printWhole(options kong.HelpOptions, call *kong.Context) error {
 	out := call.Stdout
 	var text bytes.Buffer
 	call.Kong.Stdout = &text
@@ -58,6 +82,9 @@ func printHelp(options kong.HelpOptions, call *kong.Context) error {
 	call.Kong.Stdout = out
 	if err != nil {
 		return err
+	}
+	if options.NoExpandSubcommands {
+		text.WriteString("Run \"collapse help\" for every command.\n")
 	}
 	path := ""
 	if node := call.Selected(); node != nil {

@@ -178,7 +178,7 @@ func (c *measureCmd) effects() []effect {
 		{aboutSamples, !c.Merge, "is about samples, and --merge reads states, which hold sums"},
 		{aboutSamples, c.Merge || !c.ofStates(), "is about samples, and this capture holds states, which are sums"},
 		{"features labels features-key labels-key transpose-features test-labels", !stream, "names arrays in files, and - reads features and labels from standard input"},
-		{"null csv html", !second, "is about results, and a second pass only writes a state: give it when merging the states"},
+		{"all null csv html", !second, "is about results, and a second pass only writes a state: give it when merging the states"},
 	}
 }
 

@@ -118,7 +118,7 @@ func checkCut(t *testing.T, file, words string, args ...string) {
 		t.Errorf("%q: %q", args, m.Finding)
 	}
 	page := filepath.Join(t.TempDir(), "a.html")
-	code, table, stderr := call(t, append([]string{"measure", file, "--html", page}, args...)...)
+	code, table, stderr := call(t, append([]string{"measure", file, "--all", "--html", page}, args...)...)
 	if code != exitOK {
 		t.Fatal(stderr)
 	}

@@ -79,7 +79,7 @@ func TestMeasureLeavesOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := call(t, append([]string{"measure"}, args...)...)
+	_, table, _ := call(t, append([]string{"measure", "--all"}, args...)...)
 	for i, line := range want {
 		l := doc.LeftOut[slices.IndexFunc(doc.LeftOut, func(l struct {
 			Split, Reason  string

@@ -84,7 +84,7 @@ func TestMeasureLayersAndChoice(t *testing.T) {
 		t.Errorf("asked for two measures, got %v", m.Measures)
 	}
 	path := filepath.Join(t.TempDir(), "page.html")
-	code, stdout, stderr := call(t, "measure", "../featurefiles/testdata/torch.pt", "--html", path)
+	code, stdout, stderr := call(t, "measure", "--all", "../featurefiles/testdata/torch.pt", "--html", path)
 	if code != exitOK || !strings.Contains(stdout, "nc1_pinv") || stderr != "" {
 		t.Fatalf("exit code %d, %q, %q", code, stdout, stderr)
 	}

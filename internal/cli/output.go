@@ -13,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"collapse/internal/featurefiles"
+	"collapse/internal/format"
 	"collapse/internal/outfile"
 	"collapse/internal/page"
 	"collapse/internal/safetext"
@@ -55,8 +56,21 @@ func (r *checkedOutput) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// printf prints results for people. Its arguments are made safe for a terminal, whatever names they hold.
-func (a *app) printf(format string, args ...any) { safetext.Fprintf(a.stdout, format, args...) }
+// printf prints results for people, numbers in the one form of package format. Its arguments are made safe for a terminal, whatever
+// names they hold.
+func (a *app) printf(layout string, args ...any) {
+	if false {
+		_ = fmt.Sprintf(layout, args...) // lets vet check the calls
+	}
+	fmt.Fprint(a.stdout, format.Related(safetext.Sprintf(layout, format.Numbers(args)...)))
+}
+
+// detailf prints what only --verbose asks for.
+func (a *app) detailf(layout string, args ...any) {
+	if a.flags.Verbose {
+		a.printf(layout, args...)
+	}
+}
 
 // notef prints a message that is not a result, made safe in the same way.
 func (a *app) notef(format string, args ...any) { safetext.Fprintf(a.stderr, format, args...) }

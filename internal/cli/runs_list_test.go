@@ -14,7 +14,7 @@ func smallRuns(t *testing.T) (lab string) {
 		args := []string{"--lab", lab, "train", "--data", "glyphs", "--epochs", "2", "--width", "8", "--depth", "1", "--batch", "50",
 			"--set", "data.pipeline=plain", "--set", "data.samples_per_class=50", "--set", "data.test_samples_per_class=20"}
 		out, _ := called(t, exitOK, append(args, differ...)...)
-		for _, want := range []string{"after epoch 2", "nc1_pinv", "train", "test", "collapse --lab " + lab + " report "} {
+		for _, want := range []string{"after epoch 2", "NC1  within-class variability", "NC4", "train", "test", "collapse --lab " + lab + " report "} {
 			if !strings.Contains(out, want) {
 				t.Fatalf("train says no %q:\n%s", want, out)
 			}

@@ -160,8 +160,9 @@ func printDeep(a *app, s *solvedDeep) {
 	if e, c := s.Exact, s.Certificate; e != nil {
 		a.printf("exact      f* = %.10g  (%s; proved)\n           %s\n", e.Objective, e.Regime, deepInWords[e.Regime])
 		a.printf("           q            %.8g  (zero is optimal from %.8g on)\n", e.Q, e.Threshold)
-		a.printf("           rank         %d\n           logit t      %.8g\n", e.Rank, e.T)
-		a.printf("instance   f − f* = %.2g, gradient %.2g, layers balanced to %.2g\n", c.Gap, c.Gradient, c.Balance)
+		a.printf("           rank         %d\n", e.Rank)
+		a.detailf("           logit t      %.8g\n", e.T)
+		a.detailf("instance   f − f* = %.2g, gradient %.2g, layers balanced to %.2g\n", c.Gap, c.Gradient, c.Balance)
 	}
 	printKnownDeep(a, s)
 	if f := s.Found; f != nil && f.Starts > 0 {

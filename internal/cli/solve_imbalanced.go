@@ -3,12 +3,12 @@ package cli
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"collapse/imbalance"
 	"collapse/internal/chart"
+	"collapse/internal/format"
 	"collapse/internal/outfile"
 	"collapse/internal/page"
 	"collapse/internal/safetext"
@@ -201,7 +201,7 @@ func (s *solvedImbalanced) proof() string {
 	case s.Loss == "mse":
 		return "closed form; proved"
 	}
-	return fmt.Sprintf("duality gap %.2g; proved", s.Optimum.Gap)
+	return format.Sprintf("duality gap %.2g; proved", s.Optimum.Gap)
 }
 
 func printGroups(a *app, s *solvedImbalanced) {
@@ -218,9 +218,9 @@ func printGroups(a *app, s *solvedImbalanced) {
 		}
 		threshold := "–"
 		if g.Classes > 1 {
-			threshold = strconv.FormatFloat(s.Apart[j], 'g', 4, 64)
+			threshold = format.Short(s.Apart[j], 4)
 		}
-		safetext.Fprintf(w, "%d\t%d\t%.5g\t%.5g\t%.5g\t%s\t%s\t%s\t%s\t %s\n", g.Count, g.Classes, g.Classifier, g.Mean, g.Margin,
+		safetext.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t %s\n", g.Count, g.Classes, format.Short(g.Classifier, 5), format.Short(g.Mean, 5), format.Short(g.Margin, 5),
 			orDash(s.Optimum.CosW[j][j]), orDash(s.Optimum.CosMeans[j][j]), orDash(s.Optimum.CosW[0][j]), threshold, strings.Join(note, ", "))
 	}
 	w.Flush()

@@ -5,8 +5,8 @@ import (
 	"collapse/ufm"
 )
 
-// headline are the measures that text output shows.
-var headline = []string{measure.KeyNC1Pinv, measure.KeyNC2W, measure.KeyNC2MeansETF, measure.KeyNC2MeansOF,
+// geometry are the measures that --verbose shows.
+var geometry = []string{measure.KeyNC1Pinv, measure.KeyNC2W, measure.KeyNC2MeansETF, measure.KeyNC2MeansOF,
 	measure.KeyNC2RankD, measure.KeyNC3Gram, measure.KeyNC3Direct, measure.KeyNC4Bias}
 
 func printSolved(a *app, s *solved) {
@@ -29,11 +29,12 @@ func printExact(a *app, e *ufm.Exact) {
 		}
 		a.printf("%s %.10g  (%s; %s: %s)\n", label, float64(e.Objective), e.Regime, e.Status, e.Source)
 		for _, v := range []struct {
-			name  string
-			value ufm.Number
-		}{{"rank", ufm.Number(e.Rank)}, {"bias", e.Bias}, {"margin", e.Margin}, {"kappa", e.Kappa}, {"c", e.C}, {"q", e.Q}, {"tau", e.Tau}, {"sigma", e.Sigma},
-			{"‖W‖²", e.WNorm2}, {"‖H‖²", e.HNorm2}, {"‖h_k‖²", e.ClassMeanNorm2}, {"attenuation", e.Attenuation}} {
-			if v.value.Known() {
+			name   string
+			value  ufm.Number
+			detail bool
+		}{{"rank", ufm.Number(e.Rank), false}, {"bias", e.Bias, true}, {"margin", e.Margin, false}, {"kappa", e.Kappa, true}, {"c", e.C, true}, {"q", e.Q, true}, {"tau", e.Tau, true},
+			{"sigma", e.Sigma, true}, {"‖W‖²", e.WNorm2, false}, {"‖H‖²", e.HNorm2, false}, {"‖h_k‖²", e.ClassMeanNorm2, true}, {"attenuation", e.Attenuation, true}} {
+			if v.value.Known() && (a.flags.Verbose || !v.detail) {
 				a.printf("           %-12s %.8g\n", v.name, float64(v.value))
 			}
 		}
@@ -52,7 +53,8 @@ func printPoint(a *app, s *solved) {
 		if f.Gap.Known() {
 			a.printf("  (f − f* = %.2g)", float64(f.Gap))
 		}
-		a.printf("\n           %d iterations, %d evaluations, %.3g s; stopped: %s\n", f.Iterations, f.Evaluations, f.Seconds, f.Stopped)
+		a.printf("\n")
+		a.detailf("           %d iterations, %d evaluations, %.3g s; stopped: %s\n", f.Iterations, f.Evaluations, f.Seconds, f.Stopped)
 		if f.Trap != "" {
 			a.printf("           trap: %s\n", f.Trap)
 		}
@@ -65,18 +67,30 @@ func printPoint(a *app, s *solved) {
 	}
 }
 
+// printMeasures prints NC1 to NC4, and with --verbose every form of them that the theory has a limit for.
 func printMeasures(a *app, got, limit map[string]float64) {
-	for _, key := range headline {
-		g, okG := got[key]
-		l, okL := limit[key]
-		switch {
-		case okG && okL:
-			a.printf("           %-22s %-12.4g limit %.6g\n", key, g, l)
-		case okG:
-			a.printf("           %-22s %.4g\n", key, g)
-		case okL:
-			a.printf("           %-22s limit %.6g\n", key, l)
-		}
+	for _, p := range measure.Properties() {
+		printMeasure(a, p.Name+"  "+p.Short, p.Key, got, limit)
+	}
+	if !a.flags.Verbose {
+		return
+	}
+	for _, key := range geometry {
+		printMeasure(a, key, key, got, limit)
+	}
+}
+
+// printMeasure prints a measure of a point beside its limit, as far as they are known.
+func printMeasure(a *app, name, key string, got, limit map[string]float64) {
+	g, okG := got[key]
+	l, okL := limit[key]
+	switch {
+	case okG && okL:
+		a.printf("           %-33s %-12.4g limit %.6g\n", name, g, l)
+	case okG:
+		a.printf("           %-33s %.4g\n", name, g)
+	case okL:
+		a.printf("           %-33s limit %.6g\n", name, l)
 	}
 }
 
@@ -86,11 +100,11 @@ func printCertificate(a *app, of string, c *ufm.Certificate) {
 		name  string
 		value ufm.Number
 	}{{"gap bound", c.GapBound}, {"‖∇g‖₂", c.DualNorm}, {"√(λ_Wλ_H)", c.Threshold}, {"residual", c.Residual}, {"min Hessian eigenvalue", c.MinHessian}, {"balance", c.Balance}} {
-		if v.value.Known() {
+		if v.value.Known() && (a.flags.Verbose || v.name == "gap bound") {
 			a.printf("           %-22s %.6g\n", v.name, float64(v.value))
 		}
 	}
 	if c.Negative != nil {
-		a.printf("           %-22s %d\n", "negative eigenvalues", *c.Negative)
+		a.detailf("           %-22s %d\n", "negative eigenvalues", *c.Negative)
 	}
 }

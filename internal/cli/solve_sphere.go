@@ -95,7 +95,8 @@ func printSphere(a *app, s *solvedSphere) {
 		a.printf("verdict    not proved optimal: the lowest end of %d starts, at which %d of them end; however many do, another may end lower\n", f.Starts, f.Reached)
 	}
 	g := f.Shape
-	a.printf("gradient   %.2g\n\n", f.Gradient)
+	a.detailf("gradient   %.2g\n", f.Gradient)
+	a.printf("\n")
 	a.printf("one-vs-rest margin       %.8g to %.8g\n", g.Margin, g.MarginMost)
 	if g.Known != "" {
 		a.printf("  of the %-15s %.8g\n", g.Known, g.KnownMargin)

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"collapse/internal/format"
 	"collapse/internal/safetext"
 	"collapse/internal/store"
 	"collapse/internal/study"
@@ -201,5 +202,5 @@ func orDash(v *float64) string {
 	if v == nil {
 		return "–"
 	}
-	return fmt.Sprintf("%.4g", *v)
+	return format.Short(*v, 4)
 }

@@ -68,15 +68,16 @@ func (a *app) hash(of string) string {
 // printFinal prints the line of a measure, unless the run has no value of it.
 func printFinal(w io.Writer, values map[string]float64, splits []string, row finalRow) {
 	line, found := row.name, false
+	if row.key == measure.KeyNC2MeansCentred && values["train/"+measure.KeyRankBetween] == 1 {
+		fmt.Fprintf(w, "%s\t–\t%s\n", line, measurement.NothingOfTwo)
+		return
+	}
 	for _, split := range splits {
 		text := "–"
 		if v, ok := values[split+"/"+row.key]; ok {
 			text, found = measurement.ShortValue(row.key, v), true
 		}
 		line += "\t" + text
-	}
-	if row.key == measure.KeyNC2MeansCentred && values["train/"+measure.KeyRankBetween] == 1 {
-		line += "\t" + measurement.NothingOfTwo
 	}
 	if found {
 		fmt.Fprintln(w, line)

@@ -22,6 +22,7 @@ func tree(t *testing.T) *kong.Kong {
 
 // twoMeanings lists the flags that mean several things, and why that is meant.
 var twoMeanings = map[string]string{
+	"all": "every recipe for reproduce, every measure for measure: what else would be all",
 	"csv": "measure writes a file beside its table; export chooses the format of its only output",
 	"n":   "a solver's problem has n samples a class, as the papers have it; bench measure makes N rows",
 }
@@ -192,7 +193,7 @@ func TestARefusedCallReadsAsAmongAll(t *testing.T) {
 
 func TestFirstWord(t *testing.T) {
 	for line, want := range map[string]string{
-		"train x": "train", "--lab x train": "train", "--lab train runs list": "runs", "--lab=x --json --threads 3 runs list": "runs", "--json=false --threads=3 demo": "demo", "-h": "-h",
+		"train x": "train", "--lab x train": "train", "--lab train runs list": "runs", "--lab=x --json --threads 3 runs list": "runs", "--json=false --threads=3 demo": "demo", "-q --verbose train": "train", "-h": "-h",
 		"": "", "--lab": "", "--lab --json train": "", "--help train": "", "--version": "", "--threads -1 train": "", "--labs x train": "",
 	} {
 		if got := firstWord(strings.Fields(line)); got != want {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Numbers have one form on pages and in reports: plain digits from a thousandth up to a hundred thousand, else 2.63·10⁻⁴; a true
@@ -139,13 +140,24 @@ func Axis(values []float64, step float64) []string {
 // Sprintf is fmt.Sprintf with numbers in the one form: of a float64, %.3g are at most three significant digits, %g all of them, and
 // %.2f two decimals.
 func Sprintf(layout string, args ...any) string {
+	return Related(fmt.Sprintf(layout, Numbers(args)...))
+}
+
+// Numbers are the arguments with every float64 in the one form, for another Sprintf; Related is for its result.
+func Numbers(args []any) []any {
+	out := make([]any, len(args))
 	for i, a := range args {
 		if v, ok := a.(float64); ok {
-			args[i] = number(v)
+			a = number(v)
 		}
+		out[i] = a
 	}
-	s := fmt.Sprintf(layout, args...)
-	return strings.NewReplacer("= < 10⁻¹²", "< 10⁻¹²", "= > −10⁻¹²", "> −10⁻¹²").Replace(s) // a relation has one sign
+	return out
+}
+
+// Related leaves one sign of a relation where a number too small to write brought its own.
+func Related(s string) string {
+	return strings.NewReplacer("= < 10⁻¹²", "< 10⁻¹²", "= > −10⁻¹²", "> −10⁻¹²").Replace(s)
 }
 
 type number float64
@@ -161,6 +173,14 @@ func (n number) Format(state fmt.State, verb rune) {
 		text = Short(float64(n), digits+1)
 	case given:
 		text = Short(float64(n), max(digits, 1))
+	}
+	if width, ok := state.Width(); ok {
+		pad := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
+		if state.Flag('-') {
+			text += pad
+		} else {
+			text = pad + text
+		}
 	}
 	fmt.Fprint(state, text)
 }

@@ -30,6 +30,12 @@ func TestSprintf(t *testing.T) {
 	}
 }
 
+func TestSprintfKeepsColumns(t *testing.T) {
+	if got, want := Sprintf("|%8.3g|%-8.2g|%2.3g|%6.1f|", 2.5e-4, -0.25, 0.125, -1.0), "|2.5·10⁻⁴|−0.25   |0.125|  −1.0|"; got != want {
+		t.Errorf("%q, wanted %q", got, want)
+	}
+}
+
 func TestAxis(t *testing.T) {
 	for _, c := range []struct {
 		values []float64

@@ -15,7 +15,7 @@ func TestLimitsLeaveDegenerateRunsOut(t *testing.T) {
 	runs := m.Runs(t)
 	bad := m.Run(t, "ce", 0, 9)
 	judgetest.SetFinal(&bad, "train", "mean_norm_ratio", 0.01)
-	judgetest.SetFinal(&bad, "train", "nc2_w", 5)
+	judgetest.SetFinal(&bad, "train", "nc2_means_etf_centred", 5)
 	gs, _ := judge.Experiments(append(runs, bad))
 	limits, note := limits(gs[0])
 	if limits.Rows[1][2] != "0.0200 ± 0" || !strings.Contains(note, "1 degenerate run") {

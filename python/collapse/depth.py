@@ -4,9 +4,9 @@ import shutil
 import tempfile
 
 from .command import call, find_binary
-from .result import Result
+from .result import PROPERTIES, Result
 
-_DRAWN = ("nc1_pinv", "nc1_trace_ratio", "nc2_means_etf_centred", "ncc_accuracy")
+_DRAWN = (PROPERTIES["NC1"], "nc1_trace_ratio", PROPERTIES["NC2"], "ncc_accuracy")
 
 
 class Depth(dict):

@@ -6,11 +6,12 @@ import os
 import tempfile
 
 from .command import call, find_binary
+from .result import PROPERTIES
 from .rows import array_of
 
 _FILE = "history.jsonl"
 # The measures worth a curve: the rest is in the result itself, and in history.results if keep=True.
-_USUAL = ("nc1_pinv", "nc2_means_etf_centred", "nc3_direct", "nc4_ncc_mismatch", "accuracy", "test_accuracy", "test_nc1_trace_ratio")
+_USUAL = (*PROPERTIES.values(), "accuracy", "test_accuracy", "test_nc1_trace_ratio")
 
 
 class History:

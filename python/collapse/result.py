@@ -2,6 +2,11 @@
 
 import copy
 import html
+import textwrap
+
+# The measures that stand for NC1 to NC4 wherever one of each is shown, as in measure/collapse.go (docs/measures.md has the reasons).
+PROPERTIES = {"NC1": "nc1_pinv", "NC2": "nc2_means_etf_centred", "NC3": "nc3_centred", "NC4": "nc4_ncc_mismatch"}
+_WORDS = {"NC1": "within-class variability", "NC2": "class means to a simplex ETF", "NC3": "classifier to class means", "NC4": "not the nearest class centre"}
 
 
 class Result(dict):
@@ -11,6 +16,7 @@ class Result(dict):
     result.measures           key -> number; result.missing: key -> why there is none
     result.readings           key -> what the number means, in words
     result.finding            the headline
+    result.properties()       NC1 to NC4, one measure of each
     result.class_names        names of the classes that occur, in the order of class_counts and per_class
     """
 
@@ -65,15 +71,23 @@ class Result(dict):
                               % ("class_rows()" if classes else "rows()")) from None
         return pandas.DataFrame(self.class_rows() if classes else self.rows()).set_index("class" if classes else "measure")
 
+    def properties(self):
+        """NC1 to NC4 as a dict; one without a value is left out."""
+        return {name: self["measures"][key] for name, key in PROPERTIES.items() if key in self["measures"]}
+
     def __repr__(self):
         if "measures" not in self or "finding" not in self:
             return super().__repr__()
-        width = max([len(key) for key in self["measures"]] + [1])
-        lines = [self["finding"] + ".", "%d samples, %d classes, d = %d" % (self["n"], self["k"], self["d"])]
-        lines += ["  %-*s  %-22s %s" % (width, row["measure"], _number(row), row["reading"]) for row in self.rows()]
-        if self.get("missing"):
-            lines.append("  %d measures have no value: see .missing" % len(self["missing"]))
-        return "\n".join(lines)
+        lines = textwrap.wrap(self["finding"] + ".", 80) + ["%d samples, %d classes, d = %d" % (self["n"], self["k"], self["d"])]
+        rows = {row["measure"]: row for row in self.rows()}
+        shown = [(name, PROPERTIES[name], _WORDS[name]) for name in self.properties()]
+        if shown:
+            shown += [(key.replace("_", " "), key, "") for key in ("accuracy", "test_accuracy") if key in rows]
+        else:  # none was asked for
+            shown = [(key, key, row["reading"]) for key, row in rows.items()]
+        width = max([len(name) for name, _, _ in shown] + [1])
+        lines += [("  %-*s  %-12s %s" % (width, name, _number(rows[key], 3), words)).rstrip() for name, key, words in shown]
+        return "\n".join(lines + ["  %d measures in .rows(), %d without a value in .missing" % (len(self["measures"]), len(self.get("missing", {})))])
 
     def _repr_html_(self):
         cells = "".join("<tr><th style='text-align:left'>%s</th><td>%s</td><td style='text-align:left'>%s</td></tr>"
@@ -84,5 +98,5 @@ class Result(dict):
                    "<details><summary>%d measures have no value</summary><ul>%s</ul></details>" % (len(self["missing"]), missing) if missing else ""))
 
 
-def _number(row):
-    return "%.6g%s" % (row["value"], " ± %.2g" % row["plus_minus"] if row["plus_minus"] else "")
+def _number(row, digits=6):
+    return "%.*g%s" % (digits, row["value"], " ± %.2g" % row["plus_minus"] if row["plus_minus"] else "")

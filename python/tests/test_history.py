@@ -185,7 +185,11 @@ class ResultTest(unittest.TestCase):
         self.assertNotIn("small < one", html)
         self.assertIn("no classifier", html)
         ElementTree.fromstring("<x>%s</x>" % html.replace("<br>", "<br/>"))
-        self.assertIn("nc1_pinv", repr(r))
+        self.assertEqual(repr(r).splitlines(), ["Collapsed <&>.", "4 samples, 2 classes, d = 3", "  NC1  0.5 ± 0.25   within-class variability",
+                                                "  2 measures in .rows(), 1 without a value in .missing"])
+        self.assertEqual(r.properties(), {"NC1": .5})
+        alone = collapse.Result(r, measures={"cdnv": 2})
+        self.assertIn("  cdnv  2", repr(alone))
         plain = r.to_dict()
         plain["measures"]["nc1_pinv"] = 9
         self.assertEqual((type(plain), r.nc1_pinv), (dict, .5))

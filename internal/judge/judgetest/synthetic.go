@@ -65,8 +65,8 @@ func (m Study) Run(t *testing.T, loss string, noise float64, seed int) judge.Run
 	final := map[[2]string]float64{
 		{"test", "dilation"}: dil, {"test", "accuracy"}: 0.99 - m.Accuracy[loss]*noise*wobble(),
 		{"train", "accuracy"}: m.Train(loss, noise, seed), {"train", "loss"}: 0.01, {"test", "loss"}: 0.1,
-		{"train", "nc1_pinv"}: 1e-4 * wobble(), {"train", "nc2_w"}: 0.02 * wobble(), {"train", "nc2_means_of"}: 0.03 * wobble(),
-		{"train", "nc3_gram"}: 0.05 * wobble(), {"train", "nc4_ncc_mismatch"}: 0, {"test", "nc1_pinv"}: dil * dil,
+		{"train", "nc1_pinv"}: 1e-4 * wobble(), {"train", "nc2_means_etf_centred"}: 0.02 * wobble(), {"train", "nc2_means_of"}: 0.03 * wobble(),
+		{"train", "nc3_centred"}: 0.05 * wobble(), {"train", "nc4_ncc_mismatch"}: 0, {"test", "nc1_pinv"}: dil * dil,
 		{"test", "nc1_trace_ratio"}:    dil * dil,
 		{"train", "nc2_cos_deviation"}: 1e-3, {"train", "trace_within"}: 0.1, {"train", "mean_norm_ratio"}: 0.9, {"clean", "mean_norm_ratio"}: 0.9,
 		{"clean", "nc1_pinv"}: 5e-5,

@@ -6,7 +6,7 @@ import tempfile
 
 from ..command import call, find_binary, measure
 from ..history import History
-from ..result import Result
+from ..result import PROPERTIES, Result
 
 
 class Meter:
@@ -117,5 +117,4 @@ def moved(batch, device):
 
 def headline(result):
     """The numbers for a trainer's own log."""
-    wanted = ("nc1_pinv", "nc2_means_etf_centred", "nc3_direct", "nc4_ncc_mismatch", "accuracy")
-    return {"collapse/" + key: result["measures"][key] for key in wanted if key in result["measures"]}
+    return {"collapse/" + key: result["measures"][key] for key in (*PROPERTIES.values(), "accuracy") if key in result["measures"]}
