@@ -103,7 +103,7 @@ func (m *Result) propertyRow(p measure.Property) []string {
 	switch v, ok := c.Measures.Get(p.Key); {
 	case !ok:
 		return []string{"–", p.Short, c.Missing[p.Key]}
-	case saysNothing(p.Key, c.Report):
+	case SaysNothing(p.Key, c.Report.K):
 		return []string{"–", p.Short, NothingOfTwo}
 	default:
 		return []string{ShortValue(p.Key, v) + c.shortOpen(p.Key), p.Short, c.chance(p.Key)}
@@ -115,7 +115,7 @@ func (m *Result) met(key string) (good, known bool) {
 	r := m.MainColumn().Report
 	v, ok := r.Value(key)
 	open, _ := r.Open(key)
-	if !ok || saysNothing(key, r) {
+	if !ok || SaysNothing(key, r.K) {
 		return false, false
 	}
 	switch key {
