@@ -19,6 +19,7 @@ type whereFlags struct {
 	Queue       string        `help:"Name of the queue on a shared cluster." default:"collapse" placeholder:"NAME" group:"Other machines:"`
 	Blobs       string        `help:"Folder that all workers share, for checkpoints and features; default: the queue's own store." type:"path" placeholder:"DIR" group:"Other machines:"`
 	Silence     time.Duration `help:"Give a worker's runs to others once it has been silent for this long." default:"15s" placeholder:"TIME" group:"Other machines:"`
+	OtherBuild  bool          `help:"Continue a study that another build of the program has begun: its numbers may then differ from those computed here."`
 	Rebuild     bool          `help:"First reread every result that the queue still holds, for a lab that lost some." group:"Other machines:"`
 	SlotsPerGPU int           `name:"slots-per-gpu" help:"Runs side by side on a device of PyTorch; default: as many as workers. For run.engine = torch." placeholder:"N" group:"PyTorch:"`
 	engineFlags
@@ -43,7 +44,7 @@ func (w *whereFlags) options(a *app) (engine.Options, error) {
 	if slots < 0 {
 		slots = a.threads()
 	}
-	o := engine.Options{Slots: slots, Threads: a.threads(), Engines: w.engines(a, w.SlotsPerGPU), Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild,
+	o := engine.Options{Slots: slots, Threads: a.threads(), Engines: w.engines(a, w.SlotsPerGPU), Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild, OtherBuild: w.OtherBuild,
 		Queue: queue.Options{Name: w.Queue, AckWait: w.Silence}}
 	switch {
 	case w.Silence < shortestSilence:

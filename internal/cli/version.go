@@ -18,7 +18,7 @@ func (versionCmd) Run(a *app) error {
 		if out.AMD64 != "" {
 			amd64 = " (" + out.AMD64 + ")"
 		}
-		a.printf("collapse %s\n%s %s/%s%s\nkernel %s on %s\n",
-			out.Version, out.Go, out.OS, out.Arch, amd64, out.Kernel, out.CPU)
+		a.printf("collapse %s\nbuild %s\n%s %s/%s%s\nkernel %s on %s\n",
+			out.Version, out.ID, out.Go, out.OS, out.Arch, amd64, out.Kernel, out.CPU)
 	})
 }

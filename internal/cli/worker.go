@@ -46,7 +46,7 @@ func (c *workerCmd) Run(a *app) error {
 				strings.Join(hosts, ", "))
 		}
 	}
-	b, err := c.reach(a, queue.Remote{URL: c.Connect, Token: token, CAFile: c.CA}, queue.Options{Name: c.Queue, Version: version.Version, Logf: o.Logf})
+	b, err := c.reach(a, queue.Remote{URL: c.Connect, Token: token, CAFile: c.CA}, queue.Options{Name: c.Queue, Version: version.ID(), Logf: o.Logf})
 	if err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ type Claim struct {
 // Options are the same for all users of a queue. The zero value is right for programs.
 type Options struct {
 	Name    string // prefix of streams and buckets; default "collapse"
-	Version string // of the program; workers of another version are refused
+	Version string // of the program, with its build; workers of another one are refused
 
 	// AckWait is the silence after which a job is given to another worker; default 15 s. Workers send
 	// a heartbeat every third of it, and a worker that finds a job claimed watches the claim for half of it.
@@ -178,7 +178,7 @@ func Postpone(err error) error { return postponed{err} }
 type VersionError struct{ Coordinator, Here string }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("queue: the coordinator is collapse %s and this worker %s; results of one study must come from one version: install %s here",
+	return fmt.Sprintf("queue: the coordinator is collapse %s and this worker collapse %s; results of one study must come from one build: install %s here",
 		e.Coordinator, e.Here, e.Coordinator)
 }
 

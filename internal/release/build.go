@@ -54,21 +54,26 @@ func (p platform) program() string {
 
 // build compiles the program. Whatever in the environment could change its bytes is fixed: no C compiler, the baseline of the processor,
 // no folder names, no state of the repository.
-func build(ctx context.Context, root string, p platform) ([]byte, error) {
+//
+// sources is the digest by which the program knows that others are of the same sources, whatever their platform.
+func build(ctx context.Context, root, sources string, p platform) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "release")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, p.program())
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, "./cmd/collapse")
-	cmd.Dir = root
-	// Not empty, since empty ones would be read from Go's own file of settings.
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0",
-		"GOFLAGS=-trimpath", "GOWORK=off", "GOFIPS140=off")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -X collapse/internal/version.sources="+sources, "-o", path, "./cmd/collapse")
+	cmd.Dir, cmd.Env = root, p.environment()
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("go build: %w", err)
 	}
 	return os.ReadFile(path)
+}
+
+// environment is what the go command reads. No value is empty, since empty ones would be read from Go's own file of settings.
+func (p platform) environment() []string {
+	return append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0",
+		"GOFLAGS=-trimpath", "GOWORK=off", "GOFIPS140=off")
 }

@@ -40,6 +40,7 @@ func main() {
 // release is one call of the command.
 type release struct {
 	root, out    string // the checkout, and the folder for what is made
+	sources      string // a digest of what is compiled
 	platforms    []platform
 	kinds        []string
 	certificates string
@@ -55,6 +56,11 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	}
 	if r.makes("notes") {
 		if err := r.notes(); err != nil {
+			return err
+		}
+	}
+	if r.makesPrograms() {
+		if r.sources, err = sourcesOf(ctx, r.root); err != nil {
 			return err
 		}
 	}
@@ -102,12 +108,16 @@ func parse(ctx context.Context, args []string, log io.Writer) (*release, error) 
 
 func (r *release) makes(kind string) bool { return slices.Contains(r.kinds, kind) }
 
+func (r *release) makesPrograms() bool {
+	return slices.ContainsFunc(r.kinds, func(k string) bool { return k != "notes" })
+}
+
 // platform makes what is asked for one platform.
 func (r *release) platform(ctx context.Context, p platform) error {
-	if !slices.ContainsFunc(r.kinds, func(k string) bool { return k != "notes" }) {
+	if !r.makesPrograms() {
 		return nil
 	}
-	program, err := build(ctx, r.root, p)
+	program, err := build(ctx, r.root, r.sources, p)
 	if err != nil {
 		return err
 	}

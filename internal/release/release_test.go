@@ -204,7 +204,7 @@ func TestBuildIsStaticWhateverTheEnvironmentSays(t *testing.T) {
 	for name, value := range map[string]string{"CGO_ENABLED": "1", "GOAMD64": "v3", "GOFLAGS": "-buildvcs=true -tags=tagged"} {
 		t.Setenv(name, value)
 	}
-	program, err := build(t.Context(), dir, platform{"linux", "amd64"})
+	program, err := build(t.Context(), dir, "digest", platform{"linux", "amd64"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestTagsOfEveryPlatform(t *testing.T) {
 	want := map[string]string{"linux/amd64": "manylinux_2_17_x86_64 musllinux_1_1_x86_64", "linux/arm64": "manylinux_2_17_aarch64 musllinux_1_1_aarch64",
 		"darwin/amd64": "macosx_12_0_x86_64", "darwin/arm64": "macosx_12_0_arm64", "windows/amd64": "win_amd64"}
 	for _, p := range platforms {
-		program, err := build(t.Context(), dir, p)
+		program, err := build(t.Context(), dir, "digest", p)
 		if err != nil {
 			t.Fatal(err)
 		}

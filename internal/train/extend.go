@@ -49,7 +49,7 @@ func (j *job[T]) adopt() (s *saved, why string, err error) {
 	if s, err = theirs.read(epoch); err != nil {
 		return nil, err.Error(), nil
 	}
-	if s.state.Machine != j.s.engine.machine() || s.state.Version != version.Version {
+	if s.state.Machine != j.s.engine.machine() || s.state.Version != version.ID() {
 		return nil, "another machine or version of the program computed it", nil
 	}
 	return s, "", j.claim.TakeRows(run.Hash, int64(epoch), seriesEpoch)

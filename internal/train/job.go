@@ -169,8 +169,8 @@ func (j *job[T]) acceptMachine(st *state) error {
 		st.Changes = append(st.Changes, change{AfterEpoch: st.Epoch, From: st.Machine, To: here})
 		j.note(fmt.Sprintf("continuing with %s after %s: the bits differ from those of an uninterrupted run", here, st.Machine))
 	}
-	if st.Version != version.Version {
-		j.note(fmt.Sprintf("started by version %s, continuing with %s: the bits may differ from those of an uninterrupted run", st.Version, version.Version))
+	if st.Version != version.ID() {
+		j.note(fmt.Sprintf("started by build %s, continuing with %s: the bits may differ from those of an uninterrupted run", st.Version, version.ID()))
 	}
 	return nil
 }
@@ -303,7 +303,7 @@ func (j *job[T]) state(epoch int, rows []row) state {
 	c := j.s.cfg
 	return state{Format: stateFormat, Run: j.claim.Hash, Epoch: epoch, Step: j.s.step, Loss: j.s.lastLoss,
 		Random:  randomState{Seed: c.Run.Seed, NoiseSeed: c.Data.NoiseSeed, NextEpoch: epoch},
-		Version: version.Version, Machine: j.s.engine.machine(), Changes: j.changes, Rows: rows, Start: j.start}
+		Version: version.ID(), Machine: j.s.engine.machine(), Changes: j.changes, Rows: rows, Start: j.start}
 }
 
 // values turns rows into the lab's values.

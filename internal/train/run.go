@@ -75,7 +75,7 @@ func Resume(ctx context.Context, lab *store.Lab, prefix string, opts Options, ov
 // ThisProgram describes the running program for the lab.
 func ThisProgram() store.Program {
 	b, m := version.Current(), ThisMachine()
-	return store.Program{Version: b.Version, Kernel: m.Kernel, GOOS: b.OS, GOARCH: m.GOARCH, GOAMD64: m.GOAMD64, CPU: version.CPU()}
+	return store.Program{Version: b.ID, Kernel: m.Kernel, GOOS: b.OS, GOARCH: m.GOARCH, GOAMD64: m.GOAMD64, CPU: version.CPU()}
 }
 
 // alreadyDone reports whether the run is done in the lab, and refuses one that is known to fail.

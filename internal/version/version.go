@@ -13,6 +13,7 @@ const Version = "0.1.0"
 // Build describes the running binary.
 type Build struct {
 	Version string `json:"version"`
+	ID      string `json:"build"` // see ID
 	Go      string `json:"go"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
@@ -22,7 +23,7 @@ type Build struct {
 
 // Current returns the description of the running binary.
 func Current() Build {
-	b := Build{Version: Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	b := Build{Version: Version, ID: ID(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

@@ -145,7 +145,7 @@ func spread(seconds []float64) Spread {
 
 // worker is one worker, with its connection and one slot.
 func (f *fleet) worker(ctx context.Context, number int) error {
-	b, err := queue.Connect(f.Remote, queue.Options{Version: version.Version})
+	b, err := queue.Connect(f.Remote, queue.Options{Version: version.ID()})
 	if err != nil {
 		return err
 	}

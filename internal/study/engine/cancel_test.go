@@ -110,7 +110,7 @@ func TestNobodyBeginsACancelledRun(t *testing.T) {
 	must(t, err)
 	defer server.Close()
 	opt := quickQueue()
-	opt.Version, opt.Logf = version.Version, t.Logf
+	opt.Version, opt.Logf = version.ID(), t.Logf
 	broker, err := server.Connect(opt)
 	must(t, err)
 	defer broker.Close()

@@ -97,7 +97,7 @@ func coordinating(t *testing.T, lab *store.Lab, item study.Item) (*engine, *stud
 	must(t, err)
 	t.Cleanup(server.Close)
 	opt := quickQueue()
-	opt.Version, opt.Logf = version.Version, t.Logf
+	opt.Version, opt.Logf = version.ID(), t.Logf
 	broker, err := server.Connect(opt)
 	must(t, err)
 	t.Cleanup(broker.Close)

@@ -8,6 +8,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,11 +36,14 @@ type Options struct {
 	CertFile, KeyFile string // TLS, with Listen
 
 	Remote *queue.Remote // an existing NATS cluster instead of the embedded server
-	Queue  queue.Options // Version and Logf are set by Execute
+	Queue  queue.Options // Logf is set by Execute, and so is Version, to that of this program, if it is ""
 	Blobs  string        // folder shared with workers, for what is too large for a message; "": the queue's object store
 
 	// Scripts is the folder with the code of scripts that slots of this process may start; "": none.
 	Scripts string
+
+	// OtherBuild continues studies that another build of the program has begun.
+	OtherBuild bool
 
 	// Rebuild first applies every result that the queue still holds, for a lab that lost some.
 	Rebuild bool
@@ -93,7 +97,7 @@ func Execute(ctx context.Context, lab *store.Lab, names []string, o Options) (Su
 	if o.Watch == nil {
 		o.Watch = func(Event) {}
 	}
-	o.Queue.Version, o.Queue.Logf = version.Version, o.Logf
+	o.Queue.Version, o.Queue.Logf = cmp.Or(o.Queue.Version, version.ID()), o.Logf
 	e := &engine{lab: lab, o: o, names: names, open: map[string]*openRun{}, working: map[string]*openRun{}, remote: map[string]*remoteRun{},
 		emptied: make(chan struct{}, 1), started: time.Now()}
 	if err := e.load(); err != nil {
@@ -102,7 +106,7 @@ func Execute(ctx context.Context, lab *store.Lab, names []string, o Options) (Su
 	if len(e.open) == 0 && !o.Rebuild && !e.folderLeft() {
 		return e.summary(), nil
 	}
-	if err := e.mayStart(); err != nil {
+	if err := errors.Join(e.mayStart(), e.sameBuild()); err != nil {
 		return e.summary(), err
 	}
 	lock, err := e.lockOrFollow(ctx)

@@ -81,7 +81,7 @@ func roleCoordinator(args []string) error {
 
 // roleWorker works for args[0] with the scratch folder args[1]. It reaches the gate args[2], if given, at epoch 20.
 func roleWorker(args []string) error {
-	b, err := queue.Connect(queue.Remote{URL: args[0], Token: "secret"}, queue.Options{Version: version.Version})
+	b, err := queue.Connect(queue.Remote{URL: args[0], Token: "secret"}, queue.Options{Version: version.ID()})
 	if err != nil {
 		return err
 	}

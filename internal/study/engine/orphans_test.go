@@ -24,7 +24,7 @@ func TestAClaimWithoutAJobIsGivenUp(t *testing.T) {
 	hash := itemsOf(t, configs)[0].Hash
 	url := openServer(t)
 	opt := quickQueue()
-	opt.Version, opt.Logf = version.Version, t.Logf
+	opt.Version, opt.Logf = version.ID(), t.Logf
 	b, err := queue.Connect(queue.Remote{URL: url}, opt)
 	must(t, err)
 	owner, err := ownerOf(lab)

@@ -25,7 +25,7 @@ import (
 func strictWorker(t *testing.T, url string, o worker.Options) (told *studytest.Log) {
 	t.Helper()
 	told = &studytest.Log{}
-	b, err := queue.Connect(queue.Remote{URL: url, Token: "secret"}, queue.Options{Version: version.Version, MaxAttempts: 1, Logf: told.Add})
+	b, err := queue.Connect(queue.Remote{URL: url, Token: "secret"}, queue.Options{Version: version.ID(), MaxAttempts: 1, Logf: told.Add})
 	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

@@ -262,7 +262,7 @@ func Announced(logf func(format string, args ...any)) (log func(format string, a
 // InBackground runs work with a connection of its own, in this process, until the test ends or stop is called.
 func InBackground(t *testing.T, url string, work func(context.Context, *queue.Broker) error) (stop func()) {
 	t.Helper()
-	b, err := queue.Connect(queue.Remote{URL: url, Token: "secret"}, queue.Options{Version: version.Version, Logf: t.Logf})
+	b, err := queue.Connect(queue.Remote{URL: url, Token: "secret"}, queue.Options{Version: version.ID(), Logf: t.Logf})
 	Must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
