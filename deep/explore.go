@@ -80,7 +80,7 @@ func (c Config) Explore(ctx context.Context, from Point, collapse float64, effor
 	e := &explorer{Config: c.even(), ctx: ctx, collapse: collapse, effort: effort, each: each, best: end{f: math.Inf(1)}, lowest: math.Inf(1)}
 	if effort.Time > 0 {
 		e.started = time.Now()
-		e.deadline = e.started.Add(effort.Time * 3 / 5) // of random starts; what follows needs the rest
+		e.extend(3, 5) // for random starts; what follows needs the rest
 	}
 	if effort.Starts < 0 {
 		e.effort.Starts = e.affordable()
@@ -143,9 +143,7 @@ func (e *explorer) run() error {
 		return err
 	}
 	e.out.Starts = len(done)
-	if effort := e.effort.Time; effort > 0 {
-		e.deadline = e.started.Add(effort)
-	}
+	e.extend(9, 10) // for disturbances
 	for _, one := range done {
 		if one.f < e.collapse*(1-lowerBy) {
 			e.out.Below++
@@ -160,6 +158,7 @@ func (e *explorer) run() error {
 	if err := e.disturb(); err != nil {
 		return err
 	}
+	e.extend(1, 1)
 	if err := e.finish(); err != nil {
 		return err
 	}
@@ -172,12 +171,19 @@ func (e *explorer) run() error {
 }
 
 // polished is how many of the lowest rough ends are followed to the precision of their numbers.
-const polished = 4
+const polished = 6
+
+// sameShare is the share of neural collapse's objective within which rough ends count as one.
+const sameShare = 2e-5
 
 func (e *explorer) polish(rough []end, most int) error {
-	lowest := slices.Clone(rough)
-	slices.SortStableFunc(lowest, func(a, b end) int { return cmp.Compare(a.f, b.f) })
-	lowest = lowest[:min(len(lowest), most)]
+	sorted, lowest := slices.Clone(rough), []end(nil)
+	slices.SortStableFunc(sorted, func(a, b end) int { return cmp.Compare(a.f, b.f) })
+	for _, one := range sorted {
+		if n := len(lowest); n < most && (n == 0 || one.f-lowest[n-1].f > sameShare*e.collapse) {
+			lowest = append(lowest, one)
+		}
+	}
 	done, err := e.all("settling the lowest ends", len(lowest), func(i int, _ *rand.Rand) (end, error) { return e.settle(e.point(lowest[i].x), lowest[i].from) })
 	for _, one := range done {
 		e.keep(one)
@@ -230,6 +236,13 @@ func (e *explorer) all(stage string, n int, one func(i int, rng *rand.Rand) (end
 	return made, e.ctx.Err()
 }
 
+// extend ends what follows at so many parts of the time.
+func (e *explorer) extend(parts, of time.Duration) {
+	if e.effort.Time > 0 {
+		e.deadline = e.started.Add(e.effort.Time * parts / of)
+	}
+}
+
 func (e *explorer) late() bool {
 	return e.ctx.Err() != nil || !e.deadline.IsZero() && time.Now().After(e.deadline)
 }
@@ -260,7 +273,7 @@ func (e *explorer) disturb() error {
 			for j := range x {
 				x[j] += typical * rng.NormFloat64()
 			}
-			x, f, err := e.descendUntil(e.ctx, x, e.roughly())
+			x, f, err := e.descendRoughly(x)
 			return end{x, f, strings.TrimSuffix(before.from, disturbed) + disturbed}, err
 		})
 		if err != nil {
@@ -277,7 +290,7 @@ func (e *explorer) disturb() error {
 	return nil
 }
 
-// roughly ends a descent where it is clear whether it goes low.
-func (e *explorer) roughly() descent.Until {
+// untilRough ends a descent where it is clear whether it goes low.
+func (e *explorer) untilRough() descent.Until {
 	return descent.Until{Iterations: 500, Gradient: 1e-7, Change: 1e-6 * e.collapse, Still: 30}
 }

@@ -37,8 +37,11 @@ func (e *explorer) settle(p Point, from string) (end, error) {
 	return end{x, f, from}, err
 }
 
-// finish slides the lowest point once more, in finer steps.
+// finish slides the lowest point once more, in finer steps, if there is time.
 func (e *explorer) finish() error {
+	if e.late() {
+		return e.ctx.Err()
+	}
 	x, f, err := e.slide(e.best.x, finely, 6*roundedRuns)
 	if err == nil && f < e.best.f {
 		e.best.x, e.best.f = x, f

@@ -4,37 +4,59 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 )
 
-// trial is a random start: of how many dimensions its features have in all layers but the last, how wide the last is,
-// and how large its weights are.
+// trial is a random start: the widths of its layers, from the last to that of the features, and how large its weights are.
 type trial struct {
-	dims, last int
-	size       float64
+	widths []int
+	size   float64
 }
 
 // sizes of random weights, against those that keep the size of features from layer to layer.
 var startSizes = []float64{1, 0.6, 1.6}
 
 // trials are n random starts. Models of K classes can have points of low rank that starts of the whole width seldom find; narrow first
-// layers find these. Wide layers have fewer poor local minima, and penalties leave them few neurons.
+// layers find these. The last layers may unfold the classes step by step. Wide layers have fewer poor local minima, and penalties leave them few neurons.
 func (c Config) trials(n int) []trial {
-	var shapes []trial
-	narrowest := c.Widths[0]
-	for _, d := range c.Widths[1:] {
-		narrowest = min(narrowest, d)
-	}
-	wide := min(3*c.K, max(widest, c.K+1))
-	for _, last := range []int{c.Widths[0], max(c.Widths[0], wide)} {
-		shapes = append(shapes, trial{narrowest, last, 0}, trial{max(narrowest, wide), last, 0})
-		for r := 2; r < min(c.K, narrowest, 2+(c.K+1)/2); r++ {
-			shapes = append(shapes, trial{r, last, 0})
-		}
-	}
+	shapes := c.profiles()
 	out := make([]trial, n)
 	for i := range out {
-		out[i] = shapes[i%len(shapes)]
-		out[i].size = startSizes[(i/len(shapes))%len(startSizes)]
+		out[i] = trial{shapes[i%len(shapes)], startSizes[(i+i/len(shapes))%len(startSizes)]}
+	}
+	return out
+}
+
+// profiles are the widths of random starts.
+func (c Config) profiles() (out [][]int) {
+	narrowest, given := slices.Min(c.Widths), c.Widths[0]
+	wide := min(3*c.K, max(widest, c.K+1))
+	add := func(last ...int) { // the last layers; those before are as wide as the last of these
+		if len(last) <= c.Layers() {
+			for len(last) < c.Layers() {
+				last = append(last, last[len(last)-1])
+			}
+			out = append(out, last)
+		}
+	}
+	add(given, narrowest)
+	add(max(given, wide), max(narrowest, wide))
+	most := min(c.K, narrowest, 2+(c.K+1)/2)
+	for r := 2; r < most; r++ {
+		add(max(given, wide), r)
+	}
+	for r := 2; r < most; r++ {
+		add(max(given, wide), wide, r)
+	}
+	for r := 2; r < most; r++ {
+		add(given, r)
+	}
+	for r := 2; r < most; r++ {
+		add(max(given, wide), r+1, r)
+	}
+	for r := 2; r < most; r++ {
+		add(max(given, wide), wide, r+1, r)
 	}
 	return out
 }
@@ -43,7 +65,14 @@ func (c Config) trials(n int) []trial {
 const widest = 48
 
 func (t trial) name() string {
-	return fmt.Sprintf("a random start, %d dimensions in the first layers, %d in the last, weights of size %g", t.dims, t.last, t.size)
+	words := []string{fmt.Sprintf("%d in the last", t.widths[0])}
+	first := t.widths[len(t.widths)-1]
+	for _, d := range t.widths[1:] {
+		if d != first {
+			words = append(words, fmt.Sprintf("%d before it", d))
+		}
+	}
+	return fmt.Sprintf("a random start, %d dimensions in the first layers, %s, weights of size %g", first, strings.Join(words, ", "), t.size)
 }
 
 // easyShare is the share of the threshold of q at which a trial begins: low enough that few end at zero, high enough that descents are fast.
@@ -52,41 +81,54 @@ const easyShare = 0.25
 // farApart is the ratio of two q between which another is put on the way.
 const farApart = 1.5
 
-// try descends with the trial's widths at an easy q, and from there at the q and the widths asked for.
+// try descends with the trial's widths at an easy q, and from there at the q and the widths asked for, with ReLUs that are rounded less and less:
+// with kinks it would end anywhere on these, and its value would not tell where it leads.
 func (e *explorer) try(t trial, rng *rand.Rand) (end, error) {
-	widths := []int{t.last}
-	for range e.Layers() - 1 {
-		widths = append(widths, t.dims)
-	}
 	q := easyShare * threshold(float64(e.Layers()+1))
-	easy := e.evenAt(q, widths)
-	x, _, err := easy.descendUntil(e.ctx, easy.reluStart(t, rng), e.roughly())
+	easy := e.evenAt(q, t.widths)
+	easy.soft = roughly[0]
+	x, _, err := easy.descendUntil(e.ctx, easy.reluStart(t, rng), e.untilRough())
 	if err != nil {
 		return end{}, err
 	}
 	p := e.refit(easy.point(x), easy, 1e-2, rng)
 	if ratio := q / e.q(); ratio < 1/farApart || ratio > farApart {
 		middle := e.evenAt(math.Sqrt(q*e.q()), e.Widths)
-		if x, _, err = middle.descendUntil(e.ctx, flat(p), e.roughly()); err != nil {
+		middle.soft = roughly[0]
+		if x, _, err = middle.descendUntil(e.ctx, flat(p), e.untilRough()); err != nil {
 			return end{}, err
 		}
 		p = e.point(x)
 	}
-	x, f, err := e.descendUntil(e.ctx, flat(p), e.roughly())
+	x, f, err := e.descendRoughly(flat(p))
 	return end{x, f, t.name()}, err
 }
 
+// roughly is how far ReLUs are rounded, in turn, until it is clear whether a descent goes low.
+var roughly = []float64{0.03, 3e-3, 0}
+
+func (e *explorer) descendRoughly(x []float64) (_ []float64, f float64, err error) {
+	for _, soft := range roughly {
+		c := e.Config
+		c.soft = soft
+		if x, f, err = c.descendUntil(e.ctx, x, e.untilRough()); err != nil {
+			return nil, 0, err
+		}
+	}
+	return x, f, nil
+}
+
 // reluStart has factors that keep the mean square of features through ReLUs, times a size. Of fewer dimensions than classes, features
-// start positive and pass all layers but the last unchanged, or ReLUs would lose most of them.
+// start positive and pass all layers unchanged but the last and those that widen, or ReLUs would lose most of them.
 func (c Config) reluStart(t trial, rng *rand.Rand) []float64 {
-	p := c.point(make([]float64, c.size()))
+	p, narrow := c.point(make([]float64, c.size())), c.Widths[c.Layers()-1] < c.K
 	for i, factor := range p {
 		rows, columns := c.shape(i)
 		spread := t.size * math.Sqrt(1.5/float64(max(rows, columns)))
 		factor.Apply(func(r, k int, _ float64) float64 {
 			v := spread * rng.NormFloat64()
 			switch {
-			case t.dims >= c.K || i < 2:
+			case !narrow || i < 2 || i < c.Layers() && rows != columns:
 				return v
 			case i == c.Layers():
 				return math.Abs(v)

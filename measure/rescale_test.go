@@ -3,6 +3,7 @@ package measure
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -36,7 +37,7 @@ func scaledSet(factor float64) Input[float64] {
 // TestScaleChangesNothing measures features times powers of two whose fourth powers leave the range of float64: measures keep every digit,
 // and those with a unit are multiplied by it.
 func TestScaleChangesNothing(t *testing.T) {
-	opt := Options{Measures: []string{"all"}, Uncertainty: true, Null: 3}
+	opt := Options{Measures: []string{"all"}, Uncertainty: true, Null: 3, KeepMeans: true, KeepSpectrum: true}
 	want := mustMeasure(t, scaledSet(1), opt)
 	if want.Measures.Len() < 50 {
 		t.Fatalf("%d measures", want.Measures.Len())
@@ -52,7 +53,31 @@ func TestScaleChangesNothing(t *testing.T) {
 			if a, b := math.Ldexp(got.Uncertainty[key], -power*exp), want.Uncertainty[key]; a != b {
 				t.Errorf("2^%d: the uncertainty of %s is %g, want %g", exp, key, a, b)
 			}
+			null := got.Null[key]
+			for _, x := range []*float64{&null.Low, &null.Median, &null.High} {
+				*x = math.Ldexp(*x, -power*exp)
+			}
+			if null != want.Null[key] {
+				t.Errorf("2^%d: the null of %s is %+v, want %+v", exp, key, null, want.Null[key])
+			}
 		}
+		same := func(name string, got, want []float64, power int) {
+			scaled := times2(got, -power*exp)
+			if len(got) == 0 || !slices.Equal(scaled, want) {
+				t.Errorf("2^%d: %s is %v, want %v", exp, name, scaled, want)
+			}
+		}
+		for name, v := range want.PerClass {
+			same(name, got.PerClass[name], v, vectorPowers[name])
+		}
+		same("class means", got.ClassMeans, want.ClassMeans, 1)
+		same("global mean", got.GlobalMean, want.GlobalMean, 1)
+		same("test class means", got.TestClassMeans, want.TestClassMeans, 1)
+		same("eigenvalues", got.Eigenvalues, want.Eigenvalues, 2)
+		same("spread", got.Facts.Spread, want.Facts.Spread, 2)
+		same("lengths", got.Facts.Lengths, want.Facts.Lengths, 1)
+		same("apart", got.Facts.Apart, want.Facts.Apart, 2)
+		same("between", []float64{got.Facts.Between}, []float64{want.Facts.Between}, 2)
 	}
 }
 
