@@ -3,10 +3,12 @@
 
     $(scripts/peers_env.sh) compare/deep_descents.py descend --out ends.jsonl
     $(scripts/peers_env.sh) compare/deep_descents.py compare ends.jsonl --binary ./collapse
+    python3 compare/deep_descents.py table --binary ./collapse --share 0.3 --k 3 4 5 6 --layers 2 3 4 5 6
 
 The first call draws settings by seed (K, L, the share of q's threshold, one width for all layers), descends from random starts of four
 sizes in each, and appends the lowest value to the file; called again it goes on where it was. The second has the default search of
-collapse, half a minute each, reach these values, and exits with 1 if one is missed by more than one part in a million.
+collapse, half a minute each, reach these values, and exits with 1 if one is missed by more than one part in a million. The third prints
+how far below neural collapse the searches of collapse end, as a table of docs/formulas.md (4.1).
 """
 import argparse
 import json
@@ -98,20 +100,37 @@ def descend(args):
             np.save(os.path.join(args.points, "%d.npy" % setting["number"]), x)
 
 
+def search(binary, setting, *flags):
+    """The answer of collapse to a setting."""
+    command = [binary, "--json", "solve", "deep", "--relu", "--n", "1", "--k", str(setting["k"]), "--penalties", repr(setting["penalty"])]
+    command += ["--widths", ",".join([str(setting["width"])] * setting["layers"]), *flags]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
+
+
 def compare(args):
     worst, missed, rows = 0.0, 0, 0
     print(" K  L width  q/q*    elsewhere (arrived)   ours         ours/elsewhere  collapse     found from")
     for line in open(args.file):
         s = json.loads(line)
-        command = [args.binary, "--json", "solve", "deep", "--relu", "--n", "1", "--k", str(s["k"]), "--penalties", repr(s["penalty"]), "--seed", str(args.seed)]
-        command += ["--widths", ",".join([str(s["width"])] * s["layers"])]
-        answer = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
+        answer = search(args.binary, s, "--seed", str(args.seed))
         ours, ratio = answer["explored"]["objective"], answer["explored"]["objective"] / s["elsewhere"]
         rows, worst, missed = rows + 1, max(worst, ratio), missed + (ratio > 1 + MISSED)
         print("%2d %2d %4d   %4.2f   %.9f (%3d)     %.9f  %.7f%s      %.7f    %s" % (s["k"], s["layers"], s["width"], s["share"], s["elsewhere"], s["arrived"],
               ours, ratio, " !" if ratio > 1 + MISSED else "  ", answer["known"]["collapse"], answer["explored"]["from"]), flush=True)
     print("%d settings; the worst is %.7f of the value found elsewhere; %d missed" % (rows, worst, missed))
     return 1 if missed else 0
+
+
+def table(args):
+    print("| K | " + " | ".join("L = %d" % l for l in args.layers) + " |\n" + "|---" * (len(args.layers) + 1) + "|")
+    for k in args.k:
+        cells = []
+        for layers in args.layers:
+            answer = search(args.binary, dict(k=k, layers=layers, width=k, penalty=args.share * threshold(layers) / k), "--starts", str(args.starts))
+            found, collapse = answer["explored"], answer["known"]["collapse"]
+            below = 100 * (1 - found["objective"] / collapse)
+            cells.append("–" if below < 1e-6 else "%.2f %%, rank %d" % (below, min(found["ranks"])))
+        print("| %d | %s |" % (k, " | ".join(cells)), flush=True)
 
 
 def main():
@@ -129,6 +148,13 @@ def main():
     two.add_argument("--binary", required=True)
     two.add_argument("--seed", type=int, default=0)
     two.set_defaults(run=compare)
+    three = commands.add_parser("table", help="print how far below neural collapse the search ends")
+    three.add_argument("--binary", required=True)
+    three.add_argument("--share", type=float, default=0.3, help="q over the threshold from which zero is optimal")
+    three.add_argument("--k", type=int, nargs="+", default=[3, 4, 5, 6])
+    three.add_argument("--layers", type=int, nargs="+", default=[2, 3, 4, 5, 6])
+    three.add_argument("--starts", type=int, default=160, help="random starts of each search, without a limit of time")
+    three.set_defaults(run=table)
     args = parser.parse_args()
     return args.run(args)
 
