@@ -14,6 +14,7 @@ import (
 
 	"collapse/internal/featurefiles"
 	"collapse/internal/format"
+	"collapse/internal/judge"
 	"collapse/internal/outfile"
 	"collapse/internal/page"
 	"collapse/internal/safetext"
@@ -63,6 +64,17 @@ func (a *app) printf(layout string, args ...any) {
 		_ = fmt.Sprintf(layout, args...) // lets vet check the calls
 	}
 	fmt.Fprint(a.stdout, format.Related(safetext.Sprintf(layout, format.Numbers(args)...)))
+}
+
+// verdictMark is the mark before a verdict: ✓ or ✗ on a terminal, room for one where it is open, nothing elsewhere.
+func (a *app) verdictMark(v judge.Verdict) string {
+	switch {
+	case !a.screen.Marks:
+		return ""
+	case v == judge.Holds || v == judge.Fails:
+		return a.screen.Mark(v == judge.Holds) + " "
+	}
+	return "  "
 }
 
 // detailf prints what only --verbose asks for.

@@ -74,7 +74,8 @@ func printReport(a *app, r page.Result) {
 	}
 	a.printf("\n")
 	for _, claim := range r.Claims {
-		a.printf("  %-13s %s\n", claim.Verdict, claim.Statement)
+		a.print("  " + a.verdictMark(claim.Verdict))
+		a.printf("%-13s %s\n", claim.Verdict, claim.Statement)
 	}
 	a.printf("\npage     %s\nfigures  %s (SVG, PNG, CSV, JSON)\n", r.Index, filepath.Join(filepath.Dir(r.Index), "figures"))
 }

@@ -187,7 +187,10 @@ func (r reproduced) kept(began time.Time) results.Recipe {
 func (r reproduced) print(a *app) {
 	a.printf("%s: %s\n\n", r.ID, r.Title)
 	for _, claim := range r.Claims {
-		a.printf("%-14s %s\n%-14s %s\n", claim.Verdict, claim.Statement, "", claim.Reason)
+		a.print(a.verdictMark(claim.Verdict))
+		a.printf("%-14s %s\n", claim.Verdict, claim.Statement)
+		a.print(a.verdictMark(""))
+		a.printf("%-14s %s\n", "", claim.Reason)
 	}
 	for _, note := range r.Notes {
 		a.printf("\n%s\n", note)

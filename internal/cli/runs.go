@@ -104,7 +104,7 @@ func lastValues(values []store.Value) []lastValue {
 
 func printRun(a *app, run store.Run, dir string, last []lastValue) {
 	a.printf("run      %s\nkind     %s\nstatus   %s\nepoch    %s\ncreated  %s\nprogram  collapse %s, kernel %s, %s/%s, %s\nfiles    %s\n",
-		run.Hash, run.Kind, run.Status, epochOf(run), run.Created.Local().Format(time.DateTime),
+		a.hash(run.Hash), run.Kind, run.Status, epochOf(run), run.Created.Local().Format(time.DateTime),
 		run.Program.Version, run.Program.Kernel, run.Program.GOOS, run.Program.GOARCH, run.Program.CPU, dir)
 	if run.Error != "" {
 		a.printf("error    %s\n", run.Error)

@@ -18,14 +18,14 @@ func TestMeansLeaveDegenerateRunsOut(t *testing.T) {
 	runs := m.Runs(t)
 	bad := m.Run(t, "ce", 0, 9)
 	judgetest.SetFinal(&bad, "train", "mean_norm_ratio", 0.01)
-	judgetest.SetFinal(&bad, "train", "nc2_means_etf_centred", 5)
+	judgetest.SetFinal(&bad, "train", "nc3_centred", 5)
 	gs, _ := judge.Experiments(append(runs, bad))
 	first, rest := EpochFigures(gs[0], 0)
 	faint := 0
 	for _, p := range first.Panels {
 		for _, s := range p.Series {
-			if p.ID == "nc2_means_etf_centred-train" && s.ID == "mean-train-0" && !judgetest.Near(s.Y[len(s.Y)-1], 0.02, 1e-12) {
-				t.Errorf("mean of NC2 is %g, wanted 0.02", s.Y[len(s.Y)-1])
+			if p.ID == "nc3_centred-train" && s.ID == "mean-train-0" && !judgetest.Near(s.Y[len(s.Y)-1], 0.05, 1e-12) {
+				t.Errorf("mean of NC3 is %g, wanted 0.05", s.Y[len(s.Y)-1])
 			}
 			if s.Label == "degenerate run" {
 				faint++
