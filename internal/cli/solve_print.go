@@ -6,7 +6,7 @@ import (
 )
 
 // geometry are the measures that --verbose shows.
-var geometry = []string{measure.KeyNC1Pinv, measure.KeyNC2W, measure.KeyNC2MeansETF, measure.KeyNC2MeansOF,
+var geometry = []string{measure.KeyNC2W, measure.KeyNC2MeansETF, measure.KeyNC2MeansOF,
 	measure.KeyNC2RankD, measure.KeyNC3Gram, measure.KeyNC3Direct, measure.KeyNC4Bias}
 
 func printSolved(a *app, s *solved) {

@@ -69,7 +69,7 @@ func (a *app) hash(of string) string {
 func printFinal(w io.Writer, values map[string]float64, splits []string, row finalRow) {
 	line, found := row.name, false
 	if row.key == measure.KeyNC2MeansCentred && values["train/"+measure.KeyRankBetween] == 1 {
-		fmt.Fprintf(w, "%s\t–\t%s\n", line, measurement.NothingOfTwo)
+		safetext.Fprintf(w, "%s\t–\t%s\n", line, measurement.NothingOfTwo)
 		return
 	}
 	for _, split := range splits {

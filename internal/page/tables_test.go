@@ -1,7 +1,6 @@
 package page
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
