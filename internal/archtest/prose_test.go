@@ -12,6 +12,7 @@ import (
 // Pages for users, which TestUsersPagesAreEasyToRead holds to short sentences. Those for whom the program is a tool read nothing else.
 var users = []string{
 	"README.md",
+	"python/README.md",
 	"docs/README.md",
 	"docs/quickstart.md",
 	"docs/measures.md",

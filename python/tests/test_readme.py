@@ -51,6 +51,21 @@ class ReadmeTest(unittest.TestCase):
         self.assertTrue(said["finding"].startswith("Collapsed"), said["finding"])
         self.assertLess(said["measures"]["nc1_pinv"], .02)
 
+    def test_theory(self):
+        """What README and docs/theory.md say of `solve`; that of deep networks takes half a minute and is left out."""
+        with open(os.path.join(PROJECT, "docs", "theory.md"), encoding="utf-8") as f:
+            commands = re.findall(r"^(?:\| `)?\./collapse (solve [a-z0-9]+ [^`\n]*)", readme() + f.read(), re.M)
+        words = {"ce": "proved", "imbalanced": "one point", "relu3": "hexagon", "sphere": "icosahedron"}
+        seen = set()
+        for command in commands:
+            model = command.split()[1]
+            if model == "deep":
+                continue
+            with self.subTest(command), tempfile.TemporaryDirectory() as lab:
+                self.assertIn(words[model], subprocess.check_output([collapse.find_binary(), *command.split(), "--lab", lab], text=True))
+                seen.add(model)
+        self.assertEqual(seen, set(words))
+
 
 if __name__ == "__main__":
     unittest.main()
