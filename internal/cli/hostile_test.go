@@ -251,7 +251,7 @@ func TestCopyNamesLinks(t *testing.T) {
 // TestRandomHostileLabs spoils labs by chance, in several ways at once, and runs every command on them.
 func TestRandomHostileLabs(t *testing.T) {
 	base := baseLab(t)
-	seeds := longtest.Of(3, 200)
+	seeds := longtest.Of(3, 40)
 	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(uint64(seed), 19))
 		g := newGround(t, base)

@@ -74,12 +74,15 @@ func (c *copier) copy() error {
 	if err := os.Mkdir(filepath.Join(c.to, "runs"), 0o777); err != nil {
 		return fmt.Errorf("copying the lab: %w", err)
 	}
-	open, err := c.lab.List(store.Filter{Statuses: []store.Status{store.Pending, store.Running, store.Interrupted, store.Failed}})
+	all, err := c.lab.List(store.Filter{})
 	if err != nil {
 		return err
 	}
 	c.open = map[string]int64{}
-	for _, run := range open {
+	for _, run := range all {
+		if run.Status == store.Done {
+			continue
+		}
 		c.open[run.Hash] = run.Generation
 		if err := c.checkpoints(run.Hash); err != nil {
 			return err
