@@ -20,7 +20,9 @@ func TestOneWriter(t *testing.T) {
 		{"judge", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
 		{"measurement", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
 		{"figure", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
-		{"page", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile)\(`)},
+		{"page", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile|Mkdir|MkdirAll|Remove|RemoveAll)\(`)},
+		{"results", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile|Mkdir|MkdirAll|Remove|RemoveAll)\(`)},
+		{"study/export", "outfile", regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile|Mkdir|MkdirAll|Remove|RemoveAll)\(`)},
 	} {
 		names, err := filepath.Glob(filepath.Join("..", rule.pkg, "*.go"))
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"collapse/internal/demo"
 	"collapse/internal/judge"
 	"collapse/internal/kernel/isa"
+	"collapse/internal/outfile"
 	"collapse/internal/page"
 	"collapse/internal/recipe"
 	"collapse/internal/store"
@@ -19,6 +20,8 @@ import (
 const demoBudget = 75 * time.Second
 
 type demoCmd struct {
+	writesFolder
+
 	Out   string `help:"Where to write: a folder for the page." default:"./out/demo" type:"path" placeholder:"DIR"`
 	Scale string `enum:"smoke,default" default:"default" help:"Scale: smoke takes seconds and only shows that it works; default takes up to 90 s on two cores (default: default)." placeholder:"NAME"`
 	Open  bool   `help:"Show the page in the browser when it is ready."`
@@ -27,7 +30,8 @@ type demoCmd struct {
 
 func (c *demoCmd) Run(a *app) error {
 	start := time.Now()
-	if err := a.pageFolder(a.labOutputs(), c.Out); err != nil {
+	to, err := pageFolder(a.labOutputs(), c.Out)
+	if err != nil {
 		return err
 	}
 	plan, err := c.plan(a)
@@ -49,7 +53,7 @@ func (c *demoCmd) Run(a *app) error {
 	if err := demo.Failures(outcomes); err != nil {
 		a.notef("some runs failed; the page shows them:\n%v\n", err)
 	}
-	result, err := c.report(a, lab, plan, outcomes)
+	result, err := c.report(a, lab, plan, outcomes, to)
 	if err != nil {
 		return err
 	}
@@ -85,7 +89,7 @@ func (c *demoCmd) plan(a *app) (demo.Study, error) {
 	return plan, nil
 }
 
-func (c *demoCmd) report(a *app, lab *store.Lab, plan demo.Study, outcomes []demo.Outcome) (page.Result, error) {
+func (c *demoCmd) report(a *app, lab *store.Lab, plan demo.Study, outcomes []demo.Outcome, to *outfile.Folder) (page.Result, error) {
 	defer a.onlyComputes()()
 	var hashes []string
 	for _, o := range outcomes {
@@ -97,7 +101,7 @@ func (c *demoCmd) report(a *app, lab *store.Lab, plan demo.Study, outcomes []dem
 	if err != nil {
 		return page.Result{}, err
 	}
-	return page.Write(c.Out, page.Study{
+	return page.Write(to, page.Study{
 		ID:            "demo",
 		Title:         "Memorization and dilation",
 		Runs:          runs,

@@ -14,6 +14,8 @@ import (
 )
 
 type dilationCmd struct {
+	writesFolder
+
 	LW        float64 `name:"lw" default:"0.005" help:"λ_W: penalty of the classifier." placeholder:"L"`
 	LH        float64 `name:"lh" default:"0.02" help:"λ_H: penalty of the features." placeholder:"L"`
 	Smoothing float64 `default:"0.1" help:"Label smoothing: α0 in [0,1)." placeholder:"A"`
@@ -27,7 +29,7 @@ type dilationCmd struct {
 
 	More []string `arg:"" optional:"" complete:"runs" help:"More runs or files for --fit." placeholder:"RUN"`
 
-	files *outfile.Outputs
+	to *outfile.Folder // of the page; nil: none
 }
 
 // effects separates the three things that the command does.
@@ -63,12 +65,11 @@ type dilationSetting struct {
 
 func (c *dilationCmd) Run(a *app) error {
 	a.onlyComputes()
-	c.files = a.labOutputs()
-	c.files.Reads(append([]string{c.Law, c.Fit}, c.More...)...)
-	if c.Out != "" {
-		if err := a.pageFolder(c.files, c.Out); err != nil {
-			return err
-		}
+	o := a.labOutputs()
+	o.Reads(append([]string{c.Law, c.Fit}, c.More...)...)
+	var err error
+	if c.to, err = pageFolder(o, c.Out); err != nil {
+		return err
 	}
 	if c.Fit != "" {
 		return c.fit(a)
@@ -96,7 +97,7 @@ func (c *dilationCmd) Run(a *app) error {
 	if c.Out != "" {
 		p := &page.Theory{ID: "dilation", Title: "The memorization–dilation model", Source: "Nguyen et al. 2023, Definition 4.1", Facts: theoryfig.SolutionFacts(sol),
 			Figures: []chart.Figure{theoryfig.RiskFigure(sol), theoryfig.FeasibleFigure(sol)}, Command: "collapse dilation " + c.flags()}
-		if out.Index, err = writePage(c.files, p, c.Out); err != nil {
+		if out.Index, err = writePage(p, c.to); err != nil {
 			return err
 		}
 	}

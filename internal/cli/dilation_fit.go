@@ -57,7 +57,7 @@ func (c *dilationCmd) fit(a *app) error {
 	}
 	if c.Out != "" {
 		p := fitPage(&out, points, a.commandLine())
-		if out.Index, err = writePage(c.files, p, c.Out); err != nil {
+		if out.Index, err = writePage(p, c.to); err != nil {
 			return err
 		}
 	}

@@ -56,7 +56,7 @@ func (c *dilationCmd) sweep(a *app, base dilation.Params) error {
 	if c.Out != "" {
 		p := &page.Theory{ID: "dilation-sweep", Title: "Where Theorem 4.3 holds", Source: "Nguyen et al. 2023, Assumption 4.2 and Theorem 4.3",
 			Figures: []chart.Figure{theoryfig.SweepFigure(points)}, Command: "collapse dilation " + c.flags() + " --sweep " + c.Sweep}
-		if out.Index, err = writePage(c.files, p, c.Out); err != nil {
+		if out.Index, err = writePage(p, c.to); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 
 	"collapse/internal/outfile"
@@ -41,9 +40,11 @@ func (c *studyExportCmd) Run(a *app) error {
 
 // exportTo is the format and place of exported results.
 type exportTo struct {
+	writesFolder
+
 	CSV         bool   `name:"csv" help:"Comma-separated text (the default)." xor:"format"`
 	Parquet     bool   `help:"A Parquet file; needs --out (- for standard output)." xor:"format"`
-	Tensorboard string `help:"Event files of TensorBoard, a folder of DIR for each run: tensorboard --logdir DIR." type:"path" placeholder:"DIR" xor:"format,out"`
+	Tensorboard string `help:"Event files of TensorBoard, a folder of DIR for each run, and no other runs: tensorboard --logdir DIR." type:"path" placeholder:"DIR" xor:"format,out"`
 	Out         string `help:"Where to write: a file; default: - for standard output." type:"output" placeholder:"FILE" xor:"out"`
 }
 
@@ -76,7 +77,7 @@ func (c *exportTo) export(a *app, names []string) error {
 	if err != nil {
 		return err
 	}
-	out, err := c.check(a, format)
+	out, to, err := c.check(a, format)
 	if err != nil {
 		return err
 	}
@@ -90,11 +91,8 @@ func (c *exportTo) export(a *app, names []string) error {
 	}
 	if format == "tensorboard" {
 		done := exportedEvents{Dir: c.Tensorboard}
-		if done.Runs, done.Values, err = export.TensorBoard(lab, runs, c.Tensorboard); err != nil {
+		if done.Runs, done.Values, err = export.TensorBoard(lab, runs, to); err != nil {
 			return err
-		}
-		if done.Runs == 0 {
-			return fmt.Errorf("none of the %d runs has values yet", len(runs))
 		}
 		return a.emit(done, func() {
 			a.printf("%d values of %d runs; see them with\ntensorboard --logdir %s\n", done.Values, done.Runs, done.Dir)
@@ -111,12 +109,13 @@ func (c *exportTo) export(a *app, names []string) error {
 	return err
 }
 
-// check returns the file to write, nil for a folder of event files, before the lab is read.
-func (c *exportTo) check(a *app, format string) (*outfile.File, error) {
+// check returns the file to write, or a folder for event files, before the lab is read.
+func (c *exportTo) check(a *app, format string) (out *outfile.File, to *outfile.Folder, err error) {
 	o := a.labOutputs()
 	if format == "tensorboard" {
-		return nil, misuse(o.Folder("--tensorboard", c.Tensorboard))
+		to, err = o.Folder("--tensorboard", c.Tensorboard, export.EventsKind)
+	} else {
+		out, err = o.File("--out", cmp.Or(c.Out, "-"))
 	}
-	out, err := o.File("--out", cmp.Or(c.Out, "-"))
-	return out, misuse(err)
+	return out, to, misuse(err)
 }

@@ -17,6 +17,8 @@ import (
 )
 
 type landscapeCmd struct {
+	writesFolder
+
 	K        int       `name:"k" default:"10" help:"Classes." placeholder:"K"`
 	Alpha    float64   `default:"1" help:"Weight of the true class's squared error." placeholder:"A"`
 	M        float64   `name:"m" default:"1" help:"Target of the true class." placeholder:"M"`
@@ -77,7 +79,8 @@ func (c *landscapeCmd) Run(a *app) error {
 	began, out := time.Now(), cmp.Or(c.Out, filepath.Join("out", "landscape"))
 	o := a.outputs()
 	o.Reads(c.Classifier, c.Path)
-	if err := a.pageFolder(o, out); err != nil {
+	to, err := pageFolder(o, out)
+	if err != nil {
 		return err
 	}
 	extra, path, err := c.trained()
@@ -86,7 +89,7 @@ func (c *landscapeCmd) Run(a *app) error {
 	}
 	p := &page.Theory{ID: "landscape", Title: "The loss around a simplex-ETF classifier", Source: "Zhou et al. 2022, Proposition C.1, with the errata applied",
 		Figures: theoryfig.LandscapeFigures(params, c.SMax, c.ThetaMax, extra, path), Command: fmt.Sprintf("collapse landscape --k %d --alpha %g --m %g", c.K, c.Alpha, c.M)}
-	result, err := writeTheory(o, p, out)
+	result, err := writeTheory(p, to)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"collapse/internal/judge"
 	"collapse/internal/outfile"
 	"collapse/internal/page"
+	"collapse/internal/results"
 	"collapse/internal/safetext"
 	"collapse/internal/screen"
 	"collapse/internal/study"
@@ -119,17 +120,37 @@ func (a *app) file(o *outfile.Outputs, flag, path string) (*outfile.File, error)
 	return f, nil
 }
 
-// pageFolder checks that a page can be written to a folder, before the work.
-func (a *app) pageFolder(o *outfile.Outputs, dir string) error {
-	return misuse(o.Folder("--out", dir, "index.html", "more.html", "figures/x.svg"))
+// writesFolder adds to a command's help which files of a folder it may change.
+type writesFolder struct{}
+
+func (writesFolder) Help() string {
+	return `A folder that collapse writes holds a list of the files it wrote there, with their digests (` + outfile.ListName + `). It replaces and removes only files that are in this list and unchanged since; what is not made any more goes, everything else stays. If any other file is where one would be written, it is named, nothing is written there, and the exit code is 1.`
+}
+
+// pageFolder checks that a page can be written to a folder, before the work. It is nil for "".
+func pageFolder(o *outfile.Outputs, dir string) (*outfile.Folder, error) {
+	to, err := o.Folder("--out", dir, page.Kind, "index.html", "figures/x.svg")
+	return to, misuse(err)
+}
+
+// resultsFolder checks that results of recipes can be written to a folder, before the work. It is nil for "".
+func resultsFolder(o *outfile.Outputs, dir string, recipes ...string) (*outfile.Folder, error) {
+	var names []string
+	for _, id := range recipes {
+		names = append(names, results.FilesOf(id)...)
+	}
+	to, err := o.Folder("--results", dir, results.Kind, names...)
+	var foreign *outfile.ForeignError
+	if errors.As(err, &foreign) && foreign.Unlisted {
+		err = fmt.Errorf("%w. If an older version of this program wrote it, make the folder known first: collapse results %s", err, shellWord(dir))
+	}
+	return to, misuse(err)
 }
 
 // writePage writes a page of the theory, and refuses to overwrite a file that the command reads.
-func writePage(o *outfile.Outputs, p *page.Theory, dir string) (index string, err error) {
-	if err := o.Folder("--out", dir, p.Files()...); err != nil {
-		return "", misuse(err)
-	}
-	return p.Write(dir)
+func writePage(p *page.Theory, to *outfile.Folder) (index string, err error) {
+	index, err = p.Write(to)
+	return index, misuse(err)
 }
 
 // outputName reads the name of a file to write. Only ~ is expanded: a slash at the end, and ".." after a link, mean something to

@@ -11,6 +11,8 @@ import (
 )
 
 type reportCmd struct {
+	writesFolder
+
 	Runs []string `arg:"" optional:"" complete:"runs" help:"Hashes of runs, or the starts of them; none: every finished training run."`
 	Out  string   `help:"Where to write: a folder for the page." default:"./out/report" type:"path" placeholder:"DIR"`
 	Open bool     `help:"Show the page in the browser when it is ready."`
@@ -18,7 +20,8 @@ type reportCmd struct {
 
 func (c *reportCmd) Run(a *app) error {
 	a.onlyComputes()
-	if err := a.pageFolder(a.labOutputs(), c.Out); err != nil {
+	to, err := pageFolder(a.labOutputs(), c.Out)
+	if err != nil {
 		return err
 	}
 	lab, err := a.reader()
@@ -35,7 +38,7 @@ func (c *reportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	result, err := page.Write(c.Out, page.Study{ID: "report", Runs: runs, Commands: []string{a.commandLine()}, Generated: time.Now()})
+	result, err := page.Write(to, page.Study{ID: "report", Runs: runs, Commands: []string{a.commandLine()}, Generated: time.Now()})
 	if err != nil {
 		return err
 	}

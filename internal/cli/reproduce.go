@@ -23,6 +23,8 @@ import (
 )
 
 type reproduceCmd struct {
+	writesFolder
+
 	ID       string   `arg:"" optional:"" complete:"recipes" help:"Recipe, such as tb-fig1; see --list." placeholder:"ID"`
 	List     bool     `help:"List the recipes."`
 	All      bool     `help:"Every recipe, and one page over all of them; finished recipes are not repeated."`
@@ -40,6 +42,8 @@ type reproduceCmd struct {
 	Results  string   `help:"Folder of results, such as docs/results/standard: also write what was found there, as JSON, a table and figures for a repository." type:"path" placeholder:"DIR"`
 	RunPages bool     `help:"Also write each run's own page (1 to 5 MB each), and link to it."`
 	whereFlags
+
+	index, kept *outfile.Folder // of the page, with --all over all recipes; of results, nil for none
 }
 
 // effects separates recipes that train networks from theory, and making pages from listing and estimating.
@@ -82,7 +86,7 @@ type recipeRow struct {
 }
 
 func (c *reproduceCmd) Run(a *app) error {
-	if err := c.folder(a); err != nil {
+	if err := c.folders(a); err != nil {
 		return err
 	}
 	if !c.List && !c.DryRun {
@@ -109,15 +113,28 @@ func (c *reproduceCmd) Run(a *app) error {
 	return a.made(result, func() { result.print(a) }, result.Index, c.Open)
 }
 
-// folder checks the output folder before hours of work.
-func (c *reproduceCmd) folder(a *app) error {
-	switch {
-	case c.List || c.DryRun || c.ID == "" && !c.All:
+// folders checks the folders that will be written, before hours of work.
+func (c *reproduceCmd) folders(a *app) (err error) {
+	if c.List || c.DryRun || c.ID == "" && !c.All {
 		return nil
-	case c.All:
-		return misuse(a.labOutputs().Folder("--out", c.allDir(), "index.html"))
 	}
-	return a.pageFolder(a.labOutputs(), c.dir(c.ID))
+	dir, ids := c.dir(c.ID), []string{c.ID}
+	if c.All {
+		dir, ids = c.allDir(), recipe.IDs()
+	}
+	o := a.labOutputs()
+	if c.index, err = pageFolder(o, dir); err == nil {
+		c.kept, err = resultsFolder(o, c.Results, ids...)
+	}
+	return err
+}
+
+// folder is that of a recipe's page.
+func (c *reproduceCmd) folder(a *app, id string) (*outfile.Folder, error) {
+	if !c.All {
+		return c.index, nil
+	}
+	return pageFolder(a.labOutputs(), c.dir(id))
 }
 
 // one makes the page of a recipe of either kind.
@@ -127,23 +144,27 @@ func (c *reproduceCmd) one(a *app, id string) (reproduced, error) {
 	if err != nil {
 		return reproduced{}, err
 	}
+	to, err := c.folder(a, id)
+	if err != nil {
+		return reproduced{}, err
+	}
 	run := c.theory
 	if r.Trains() {
 		run = c.train
 	}
-	result, err := run(a, r)
+	result, err := run(a, r, to)
 	if len(result.Figures) > 0 {
 		result.Picture = result.Figures[0] + ".svg"
 	}
 	result.Seconds, result.Scale, result.Program = time.Since(began).Seconds(), c.Scale, version.Version
-	if err == nil && c.Results != "" {
-		err = results.Save(c.Results, result.kept(began))
+	if err == nil && c.kept != nil {
+		err = results.Save(c.kept, result.kept(began))
 	}
 	return result, err
 }
 
 // theory runs a recipe that needs no training.
-func (c *reproduceCmd) theory(a *app, r *recipe.Recipe) (reproduced, error) {
+func (c *reproduceCmd) theory(a *app, r *recipe.Recipe, to *outfile.Folder) (reproduced, error) {
 	found, err := theoryrun.Run(a.ctx, r, theoryrun.Options{Seed: c.Seed, Quick: c.Scale == "quick", Progress: func(format string, args ...any) {
 		a.notef(format+"\n", args...)
 	}})
@@ -156,20 +177,20 @@ func (c *reproduceCmd) theory(a *app, r *recipe.Recipe) (reproduced, error) {
 	if c.Scale == "quick" {
 		p.Command += " --scale quick"
 	}
-	result, err := writeTheory(a.outputs(), p, c.dir(r.ID))
+	result, err := writeTheory(p, to)
 	result.Paper = r.Paper
 	return result, err
 }
 
 // writeTheory writes a theory page and returns its summary.
-func writeTheory(o *outfile.Outputs, p *page.Theory, dir string) (reproduced, error) {
-	index, err := writePage(o, p, dir)
+func writeTheory(p *page.Theory, to *outfile.Folder) (reproduced, error) {
+	index, err := writePage(p, to)
 	if err != nil {
 		return reproduced{}, err
 	}
 	result := reproduced{IndexEntry: page.IndexEntry{ID: p.ID, Title: p.Title, Index: index, Claims: p.Claims}, Facts: p.Facts, Notes: p.Notes, Figures: []string{}, drawn: p.Figures, command: p.Command}
 	for _, f := range p.Figures {
-		result.Figures = append(result.Figures, filepath.Join(dir, "figures", f.ID))
+		result.Figures = append(result.Figures, filepath.Join(to.Path(), "figures", f.ID))
 	}
 	return result, nil
 }
@@ -249,7 +270,7 @@ func (c *reproduceCmd) all(a *app) error {
 		}
 		entries = append(entries, entry)
 	}
-	index, err := page.WriteIndex(c.allDir(), entries, time.Now())
+	index, err := page.WriteIndex(c.index, entries, time.Now())
 	if err != nil {
 		return err
 	}
@@ -261,7 +282,8 @@ func (c *reproduceCmd) all(a *app) error {
 
 // oneOfAll makes a page unless the same program has made it before at the same scale.
 func (c *reproduceCmd) oneOfAll(a *app, id string) (page.IndexEntry, error) {
-	kept := filepath.Join(c.dir(id), "result.json")
+	const saved = "result.json"
+	kept := filepath.Join(c.dir(id), saved)
 	var before reproduced
 	if text, err := inputfile.Read(kept, inputfile.Record); err == nil && !c.Again && json.Unmarshal(text, &before) == nil &&
 		before.Scale == c.Scale && before.Program == version.Version && (!c.RunPages || len(before.RunPages) > 0 || !recipe.Trains(id)) {
@@ -276,7 +298,7 @@ func (c *reproduceCmd) oneOfAll(a *app, id string) (page.IndexEntry, error) {
 	if err != nil {
 		return page.IndexEntry{}, err
 	}
-	return result.IndexEntry, outfile.Write(kept, text)
+	return result.IndexEntry, outfile.At(c.dir(id), page.Kind).Add(saved, text)
 }
 
 func printAll(a *app, index string, entries []page.IndexEntry) {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"collapse/internal/longtest"
+	"collapse/internal/outfile"
+	"collapse/internal/page"
 	"collapse/internal/recipe"
 	"collapse/internal/scale"
 	"collapse/internal/store"
@@ -88,12 +90,12 @@ func TestAChainedRecipeRunsItsSearchFirst(t *testing.T) {
 	if said := searchFirst(first); !strings.Contains(said, "follow from the search first.quick, which runs first: 3 trials of at most 1 epoch in each of 4 combinations") {
 		t.Error(said)
 	}
-	result, err := c.train(a, r)
+	result, err := c.train(a, r, outfile.At(c.Out, page.Kind))
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkTaken(t, c, a, r, result)
-	if again, err := c.train(a, r); err != nil || !slices.EqualFunc(again.Taken, result.Taken, func(a, b recipe.Taken) bool { return a.From == b.From }) || again.Compute.CoreHours != result.Compute.CoreHours {
+	if again, err := c.train(a, r, outfile.At(c.Out, page.Kind)); err != nil || !slices.EqualFunc(again.Taken, result.Taken, func(a, b recipe.Taken) bool { return a.From == b.From }) || again.Compute.CoreHours != result.Compute.CoreHours {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	runs, first, err = c.toCome(a, r)
@@ -218,7 +220,7 @@ func TestATableWithoutItsSearchSaysWhatToRun(t *testing.T) {
 			}
 		}
 	})
-	if _, err := c.train(a, r); err == nil || !strings.Contains(err.Error(), "the search first.quick was cancelled, and second takes settings from it; continue with: collapse study resume first.quick") {
+	if _, err := c.train(a, r, outfile.At(c.Out, page.Kind)); err == nil || !strings.Contains(err.Error(), "the search first.quick was cancelled, and second takes settings from it; continue with: collapse study resume first.quick") {
 		t.Errorf("%v", err)
 	}
 	if _, err := lab.Study("second.quick"); err == nil {
@@ -247,7 +249,7 @@ func TestAChainedRecipeOnWorkersElsewhere(t *testing.T) {
 	go func() {
 		worked <- run(ctx, []string{"worker", "--connect", "nats://" + c.Listen, "--token-file", c.TokenFile, "--scratch", filepath.Join(dir, "scratch"), "--slots", "2"}, io.Discard, io.Discard)
 	}()
-	result, err := c.train(a, r)
+	result, err := c.train(a, r, outfile.At(c.Out, page.Kind))
 	stop()
 	<-worked
 	if err != nil {

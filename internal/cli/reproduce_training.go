@@ -9,6 +9,7 @@ import (
 	"collapse/internal/chart"
 	"collapse/internal/figure"
 	"collapse/internal/judge"
+	"collapse/internal/outfile"
 	"collapse/internal/page"
 	"collapse/internal/recipe"
 	"collapse/internal/store"
@@ -19,7 +20,7 @@ import (
 )
 
 // train runs a recipe that trains networks: it trains what the lab lacks, then makes the page.
-func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
+func (c *reproduceCmd) train(a *app, r *recipe.Recipe, to *outfile.Folder) (reproduced, error) {
 	choice := c.choice()
 	runs, err := r.Foresee(choice)
 	if err != nil {
@@ -49,7 +50,7 @@ func (c *reproduceCmd) train(a *app, r *recipe.Recipe) (reproduced, error) {
 	made.Compute = &spent
 	notePages(a, c.RunPages, loaded)
 	defer a.onlyComputes()()
-	result, err := page.WriteRecipe(c.dir(r.ID), made)
+	result, err := page.WriteRecipe(to, made)
 	if err != nil {
 		return reproduced{}, err
 	}

@@ -6,6 +6,8 @@ import (
 )
 
 type resultsCmd struct {
+	writesFolder
+
 	Dir string `arg:"" help:"Folder that collapse reproduce --results wrote." type:"path" placeholder:"DIR"`
 }
 
@@ -17,7 +19,11 @@ type recipeVerdicts struct {
 }
 
 func (c *resultsCmd) Run(a *app) error {
-	all, err := results.Rebuild(c.Dir)
+	to, err := a.labOutputs().Folder("", c.Dir, results.Kind)
+	if err != nil {
+		return misuse(err)
+	}
+	all, err := results.Rebuild(to)
 	if err != nil {
 		return err
 	}

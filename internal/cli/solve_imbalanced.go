@@ -16,6 +16,8 @@ import (
 )
 
 type solveImbalancedCmd struct {
+	writesFolder
+
 	K         int     `name:"k" default:"10" help:"Classes; default: 10." placeholder:"K" group:"Samples:"`
 	N         int     `name:"n" default:"500" help:"Samples of the largest class; default: 500." placeholder:"N" group:"Samples:"`
 	Ratio     float64 `default:"10" help:"Samples of the largest class to those of the smallest." placeholder:"R" group:"Samples:"`
@@ -67,11 +69,9 @@ func (c *solveImbalancedCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	o := a.outputs()
-	if c.Out != "" {
-		if err := a.pageFolder(o, c.Out); err != nil {
-			return err
-		}
+	to, err := pageFolder(a.outputs(), c.Out)
+	if err != nil {
+		return err
 	}
 	optimum, err := problem.Solve(a.ctx)
 	if err != nil {
@@ -86,7 +86,7 @@ func (c *solveImbalancedCmd) Run(a *app) error {
 		out.Found = &found
 	}
 	if c.Out != "" {
-		if out.Index, err = c.draw(a, o, problem); err != nil {
+		if out.Index, err = c.draw(a, to, problem); err != nil {
 			return err
 		}
 	}
@@ -132,7 +132,7 @@ const ratiosDrawn = 41
 // times smaller penalties the optimum is the same.
 const finer = 10_000
 
-func (c *solveImbalancedCmd) draw(a *app, o *outfile.Outputs, problem imbalance.Config) (string, error) {
+func (c *solveImbalancedCmd) draw(a *app, to *outfile.Folder, problem imbalance.Config) (string, error) {
 	a.logf("solving %d ratios for the picture", ratiosDrawn)
 	problem.LW, problem.LH = problem.LW/math.Sqrt(finer), problem.LH/math.Sqrt(finer)
 	counts := func(ratio float64) ([]int, error) { return c.profile(c.N*finer, ratio) }
@@ -142,7 +142,7 @@ func (c *solveImbalancedCmd) draw(a *app, o *outfile.Outputs, problem imbalance.
 	}
 	p := &page.Theory{ID: "imbalanced", Title: "Unconstrained features of imbalanced classes", Source: "Fang et al. 2021; Thrampoulidis et al. 2022; docs/internal/formulas.md",
 		Figures: []chart.Figure{theoryfig.ImbalanceFigure(found, c.Ratio)}, Command: c.command()}
-	return writePage(o, p, c.Out)
+	return writePage(p, to)
 }
 
 func (c *solveImbalancedCmd) command() string {

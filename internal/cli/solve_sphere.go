@@ -12,6 +12,8 @@ import (
 )
 
 type solveSphereCmd struct {
+	writesFolder
+
 	K           int     `name:"k" default:"10" help:"Classes; default: 10." placeholder:"K"`
 	D           int     `name:"d" default:"3" help:"Width of the features, at most K; default: 3." placeholder:"D"`
 	Temperature float64 `default:"0.1" help:"Temperature τ; default: 0.1." placeholder:"T"`
@@ -43,11 +45,9 @@ func (c *solveSphereCmd) Run(a *app) error {
 	if c.Starts == 0 && sphere.Known(c.K, c.D) == nil {
 		return usagef("--starts is 0, and no good arrangement of %d vectors in %d dimensions is known to start from", c.K, c.D)
 	}
-	o := a.outputs()
-	if c.Out != "" {
-		if err := a.pageFolder(o, c.Out); err != nil {
-			return err
-		}
+	to, err := pageFolder(a.outputs(), c.Out)
+	if err != nil {
+		return err
 	}
 	found, err := problem.Solve(a.ctx, c.Starts, c.Seed, a.startsEnded(c.Starts+1))
 	if err != nil {
@@ -58,14 +58,14 @@ func (c *solveSphereCmd) Run(a *app) error {
 		out.W, out.H = append(out.W, found.W.RawRowView(k)), append(out.H, found.H.RawRowView(k))
 	}
 	if c.Out != "" {
-		if out.Index, err = c.draw(a, o, problem); err != nil {
+		if out.Index, err = c.draw(a, to, problem); err != nil {
 			return err
 		}
 	}
 	return a.emit(out, func() { printSphere(a, out) })
 }
 
-func (c *solveSphereCmd) draw(a *app, o *outfile.Outputs, problem sphere.Config) (string, error) {
+func (c *solveSphereCmd) draw(a *app, to *outfile.Folder, problem sphere.Config) (string, error) {
 	told := time.Now()
 	found, err := theoryfig.SweepWidths(a.ctx, problem, max(1, c.Starts), c.Seed, func(ended, all int) {
 		if time.Since(told) > progressAfter {
@@ -79,7 +79,7 @@ func (c *solveSphereCmd) draw(a *app, o *outfile.Outputs, problem sphere.Config)
 	p := &page.Theory{ID: "sphere", Title: "More classes than dimensions", Source: "Yaras et al. 2022; Jiang et al. 2023; docs/internal/formulas.md",
 		Figures: []chart.Figure{theoryfig.WidthsFigure(found, c.D)},
 		Command: fmt.Sprintf("collapse solve sphere --k %d --d %d --temperature %g --starts %d --seed %d", c.K, c.D, c.Temperature, c.Starts, c.Seed)}
-	return writePage(o, p, c.Out)
+	return writePage(p, to)
 }
 
 func printSphere(a *app, s *solvedSphere) {

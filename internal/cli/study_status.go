@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"collapse/internal/judge"
+	"collapse/internal/outfile"
 	"collapse/internal/page"
 	"collapse/internal/safetext"
 	"collapse/internal/store"
@@ -156,6 +157,8 @@ func (c *studyRetryCmd) Run(a *app, lab *store.Lab) error {
 }
 
 type studyReportCmd struct {
+	writesFolder
+
 	Name     string `arg:"" name:"study" complete:"studies" help:"Name of the study."`
 	Out      string `help:"Where to write: a folder for the page; default: ./out/NAME." type:"path" placeholder:"DIR"`
 	Open     bool   `help:"Show the page in the browser when it is ready."`
@@ -164,7 +167,8 @@ type studyReportCmd struct {
 
 func (c *studyReportCmd) Run(a *app) error {
 	a.onlyComputes()
-	if err := a.pageFolder(a.labOutputs(), c.dir()); err != nil {
+	to, err := pageFolder(a.labOutputs(), c.dir())
+	if err != nil {
 		return err
 	}
 	lab, err := a.reader()
@@ -190,7 +194,7 @@ func (c *studyReportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	result, err := c.write(a, lab, s, runs)
+	result, err := c.write(a, lab, s, runs, to)
 	if err != nil {
 		return err
 	}
@@ -201,8 +205,8 @@ func (c *studyReportCmd) Run(a *app) error {
 func (c *studyReportCmd) dir() string { return cmp.Or(c.Out, filepath.Join("out", c.Name)) }
 
 // write makes the page: for a search what it tried and found, otherwise memorization, dilation and every measure.
-func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []judge.Run) (page.Result, error) {
-	out, title := c.dir(), cmp.Or(s.Title, c.Name)
+func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []judge.Run, to *outfile.Folder) (page.Result, error) {
+	title := cmp.Or(s.Title, c.Name)
 	commands, notes := []string{a.commandLine()}, []string{fmt.Sprintf("%d of the study's %d runs have ended.", len(runs), s.Runs)}
 	f, err := study.SearchOf(s)
 	if err != nil {
@@ -211,7 +215,7 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []
 	spent := page.Count(runs, f != nil, forecast.Runs(lab, ""))
 	notePages(a, c.RunPages, runs)
 	if f == nil {
-		return page.Write(out, page.Study{ID: c.Name, Title: title, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
+		return page.Write(to, page.Study{ID: c.Name, Title: title, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
 	}
 	places, err := trials.Look(lab, f)
 	if err != nil {
@@ -223,5 +227,5 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []
 	for _, p := range places {
 		made.Searches = append(made.Searches, searchForPage(f.Search, p))
 	}
-	return page.WriteRecipe(out, made)
+	return page.WriteRecipe(to, made)
 }

@@ -114,7 +114,8 @@ func (c *trainCmd) traceable(a *app) error {
 	if info, err := os.Stat(c.Trace); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 		return nil
 	}
-	return misuse(a.labOutputs().Folder("--trace", c.Trace))
+	_, err := a.labOutputs().Folder("--trace", c.Trace, "a trace")
+	return misuse(err)
 }
 
 func listSettings(a *app) error {

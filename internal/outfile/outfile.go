@@ -1,4 +1,4 @@
-// Package outfile writes the files that a user names, the way cp would.
+// Package outfile writes the files that a user names, the way cp would, and folders of them.
 //
 //   - "-" is standard output, and so is every other name of it (/dev/stdout, the file it is redirected to).
 //   - Devices, pipes and open descriptors (/dev/fd/3) are written through.
@@ -8,6 +8,8 @@
 //     given, or a folder that takes no new file. Its old content stays if the disk is full, either way.
 //   - A new file has the mode that the umask leaves.
 //   - A file that the same command reads, or writes under another flag, is refused.
+//
+// A folder is written as a whole, and holds what the user put there, too: see Folder.
 //
 // A command names its inputs and outputs before it works, so that what cannot be written is said at once. Errors name
 // the file that was asked for.
@@ -31,6 +33,8 @@ type Outputs struct {
 	reads  []input
 	below  []string // folders that hold inputs, without links
 	files  []*File
+
+	folders []*Folder
 }
 
 type input struct {
@@ -210,7 +214,7 @@ func joined(flag, path string) string {
 	return flag + " " + path
 }
 
-// Write makes the file at path hold data, by the same rules: for files in a folder that a user named.
+// Write makes the file at path hold data, by the same rules.
 func Write(path string, data []byte) error {
 	t, err := resolve(path)
 	if err == nil {

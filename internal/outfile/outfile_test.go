@@ -334,13 +334,15 @@ func TestFolder(t *testing.T) {
 		}
 	}
 	o := New(t.Context(), io.Discard)
-	if err := errors.Join(o.Folder("--out", at("new/deep"), "index.html", "figures/x.svg"), o.Folder("--out", dir)); err != nil {
-		t.Error(err)
+	for _, path := range []string{at("new/deep"), dir} {
+		if f, err := o.Folder("--out", path, "a page", "index.html", "figures/x.svg"); err != nil || f.Path() != path {
+			t.Error(err)
+		}
 	}
 	for path, words := range map[string]string{"-": "standard output", at("file"): "is not a folder", at("file/sub"): "is not a folder", at("link"): "does not exist",
-		at("there"): "is a folder", at("half"): "is not a folder"} {
+		at("there"): "is a folder", at("half"): "is not a folder", at("new/deep"): "is the same folder", dir + "/.": "is the same folder"} {
 		var wrong *MisuseError
-		err := o.Folder("--out", path, "index.html", "figures/x.svg")
+		_, err := o.Folder("--out", path, "a page", "index.html", "figures/x.svg")
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), words) || !strings.HasPrefix(err.Error(), "--out "+path) {
 			t.Errorf("%s: %v, want %q", path, err, words)
 		}

@@ -54,7 +54,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	if _, err := New(t.Context(), io.Discard).File("--csv", path); !errors.Is(err, unix.EROFS) || !strings.HasPrefix(err.Error(), "--csv "+path) {
 		t.Errorf("%v, want a read-only file system", err)
 	}
-	if err := New(t.Context(), io.Discard).Folder("--out", filepath.Join(dir, "a", "b")); !errors.Is(err, unix.EROFS) {
+	if _, err := New(t.Context(), io.Discard).Folder("--out", filepath.Join(dir, "a", "b"), "a page"); !errors.Is(err, unix.EROFS) {
 		t.Errorf("%v, want a read-only file system", err)
 	}
 }
@@ -79,6 +79,23 @@ func TestFullDisk(t *testing.T) {
 		holds(t, path, "old")
 		alone(t, dir, names...)
 	}
+}
+
+// TestFullDiskUnderAFolder has room for the old page or the new one, but not for both.
+func TestFullDiskUnderAFolder(t *testing.T) {
+	dir := smallDisk(t, 0, "size=64k")
+	page := filepath.Join(dir, "page")
+	pages(t, page, files{"index.html": "old", "figures/a.svg": "a"})
+	before := snapshot(t, dir)
+	for _, path := range []string{page, filepath.Join(dir, "new")} {
+		err := writePage(t.Context(), path, files{"figures/a.svg": "b", "figures/b.svg": strings.Repeat("x", 1<<20), "index.html": "new"})
+		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), filepath.Join(path, "figures", "b.svg")) || strings.Contains(err.Error(), spoolName) {
+			t.Errorf("%v, want that the disk is full", err)
+		}
+		same(t, dir, before)
+	}
+	pages(t, page, files{"index.html": "new"})
+	holds(t, filepath.Join(page, "index.html"), "new")
 }
 
 // TestFullDiskInPlace has room for the new content once, but not for the file that grows to it.

@@ -22,3 +22,6 @@ func openThrough(_ context.Context, path string) (*os.File, error) {
 func hasMore(string, os.FileInfo) bool { return false }
 
 func inherit(*os.File, os.FileInfo) error { return nil }
+
+// lockFolder does nothing where folders cannot be locked.
+func lockFolder(context.Context, *os.File) error { return nil }

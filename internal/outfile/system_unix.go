@@ -120,3 +120,16 @@ func inherit(f *os.File, old os.FileInfo) error {
 	}
 	return f.Chown(int(was.Uid), int(was.Gid))
 }
+
+// lockFolder waits until no other process has the lock of an open folder, or ctx has ended. Where there are no such locks, as on some network
+// file systems, it does nothing. Closing the folder, or the end of the process, gives the lock back.
+func lockFolder(ctx context.Context, folder *os.File) error {
+	for errors.Is(unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK) {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return nil
+}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -267,8 +268,11 @@ func TestReadOnlyFolder(t *testing.T) {
 				t.Errorf("%s: %v, want %q", name, err, words)
 			}
 		}
-		if err := New(t.Context(), io.Discard).Folder("--out", at("new/deep")); !errors.Is(err, syscall.EACCES) {
+		if _, err := New(t.Context(), io.Discard).Folder("--out", at("new/deep"), "a page"); !errors.Is(err, syscall.EACCES) {
 			t.Errorf("a folder in it: %v, want permission denied", err)
+		}
+		if err := writePage(t.Context(), filepath.Dir(at("index.html")), files{"index.html": "new"}); !errors.Is(err, syscall.EACCES) || !strings.Contains(err.Error(), "takes no new file") {
+			t.Errorf("a page in it: %v, want permission denied", err)
 		}
 		if err := put(t, at("open"), "new"); err != nil { // written in place
 			t.Error(err)
@@ -277,6 +281,37 @@ func TestReadOnlyFolder(t *testing.T) {
 	holds(t, at("open"), "new")
 	holds(t, at("closed"), "old")
 	alone(t, filepath.Join(dir, "shut"), "closed", "open")
+}
+
+// TestOneAtATime writes a folder that is being written: the second waits, and then knows what the first wrote.
+func TestOneAtATime(t *testing.T) {
+	dir := t.TempDir()
+	began, done := make(chan bool), make(chan error, 1)
+	go func() {
+		<-began
+		done <- At(dir, "a page").Add("second", []byte("2"))
+	}()
+	err := At(dir, "a page").Write(func(f *Files) error {
+		close(began)
+		select {
+		case err := <-done:
+			t.Error("the second did not wait")
+			done <- err
+		case <-time.After(30 * time.Millisecond):
+		}
+		return f.PutBytes("first", []byte("1"))
+	})
+	if err := errors.Join(err, <-done); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, filepath.Join(dir, "first"), "1")
+	alone(t, dir, ListName, "first", "second")
+	waiting, stop := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer stop()
+	err = At(dir, "a page").Write(func(f *Files) error { return writePage(waiting, dir, files{"index.html": "late"}) })
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, want that waiting ends with the context", err)
+	}
 }
 
 // TestOwnerStays lets root write a file of another user, and another user a file of root's.

@@ -63,12 +63,18 @@ func (p *pipe) Close() error {
 	return cause(p.file.Close())
 }
 
-// writing is held for reading while a regular file is written.
+// writing is held for reading while a regular file is written, or a folder is changed.
 var writing sync.RWMutex
 
 // Finish waits for the regular files that are being written and lets no other begin: for a program that exits while its work may
 // go on, so that no temporary file stays.
-func Finish() { writing.Lock() }
+func Finish() {
+	writing.Lock()
+	live.Range(func(s, _ any) bool {
+		_ = s.(*spooled).root.RemoveAll(s.(*spooled).dir)
+		return true
+	})
+}
 
 // store writes a regular file: first all of it beside the old one, then in its place.
 func (t *target) store(ctx context.Context, fill func(io.Writer) error, synced bool) error {

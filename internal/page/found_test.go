@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"collapse/internal/judge"
+	"collapse/internal/outfile"
 )
 
 func TestFound(t *testing.T) {
@@ -66,7 +67,7 @@ func TestFirstWordsOfAPage(t *testing.T) {
 	for _, memorization := range []bool{true, false} {
 		r := recipeOf(t)
 		r.Memorization = memorization
-		res, err := WriteRecipe(t.TempDir(), r)
+		res, err := WriteRecipe(outfile.At(t.TempDir(), Kind), r)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -64,8 +63,8 @@ type indexRow struct {
 	Link, Preview string // relative to the page
 }
 
-// WriteIndex makes the page over all recipes, dir/index.html, and returns its path.
-func WriteIndex(dir string, entries []IndexEntry, made time.Time) (string, error) {
+// WriteIndex makes the page over all recipes, index.html in a folder, and returns its path.
+func WriteIndex(to *outfile.Folder, entries []IndexEntry, made time.Time) (index string, err error) {
 	page := struct {
 		Rows  []indexRow
 		Tiles []format.Tile
@@ -75,10 +74,10 @@ func WriteIndex(dir string, entries []IndexEntry, made time.Time) (string, error
 	for _, e := range entries {
 		row := indexRow{IndexEntry: e}
 		if e.Picture != "" {
-			row.Preview = relative(dir, e.Picture)
+			row.Preview = relative(to.Path(), e.Picture)
 		}
 		if e.Error == "" {
-			row.Link = relative(dir, e.Index)
+			row.Link = relative(to.Path(), e.Index)
 		} else {
 			failed++
 		}
@@ -94,9 +93,9 @@ func WriteIndex(dir string, entries []IndexEntry, made time.Time) (string, error
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return "", fmt.Errorf("page: %w", err)
-	}
-	index := filepath.Join(dir, "index.html")
-	return index, outfile.Write(index, html)
+	err = to.Write(func(files *outfile.Files) error {
+		index = files.Path(indexName)
+		return files.PutBytes(indexName, html)
+	})
+	return index, err
 }

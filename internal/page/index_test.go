@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"collapse/internal/judge"
+	"collapse/internal/outfile"
 )
 
 func TestWriteIndex(t *testing.T) {
 	WithoutPictures(t)
 	dir := t.TempDir()
-	res, err := WriteRecipe(filepath.Join(dir, "x-fig1"), recipeOf(t))
+	res, err := WriteRecipe(outfile.At(filepath.Join(dir, "x-fig1"), Kind), recipeOf(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +22,7 @@ func TestWriteIndex(t *testing.T) {
 		{ID: "x-fig1", Title: "A figure", Paper: "Someone 2022, Fig. 1", Scale: "quick", Index: res.Index, Picture: filepath.Join(dir, "x-fig1", "figures", "one.svg"), Claims: res.Claims, Seconds: 90},
 		{ID: "x-fig2", Error: "the data set <svhn> is not there"},
 	}
-	index, err := WriteIndex(dir, entries, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	index, err := WriteIndex(outfile.At(dir, Kind), entries, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,6 @@
 package page
 
 import (
-	"path/filepath"
-
 	"collapse/internal/format"
 	"collapse/internal/outfile"
 )
@@ -54,7 +52,7 @@ func arrange(bare func() (int, error), figures, last []*shown) ([]shown, error) 
 }
 
 // writeMore writes the second page, unless it would be empty, and returns its path.
-func writeMore(dir, title, made string, rest []shown) (string, error) {
+func writeMore(files *outfile.Files, title, made string, rest []shown) (string, error) {
 	if len(rest) == 0 {
 		return "", nil
 	}
@@ -62,8 +60,7 @@ func writeMore(dir, title, made string, rest []shown) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, moreName)
-	return path, outfile.Write(path, html)
+	return files.Path(moreName), files.PutBytes(moreName, html)
 }
 
 // Drawings says how many panels a figure has.

@@ -16,6 +16,7 @@ import (
 	"collapse/internal/format"
 	"collapse/internal/judge"
 	"collapse/internal/judge/judgetest"
+	"collapse/internal/outfile"
 	"collapse/internal/recipe"
 	"collapse/internal/store"
 )
@@ -43,7 +44,7 @@ func studied(t *testing.T) Study {
 
 func writeStudy(t *testing.T, s Study) (Result, string) {
 	t.Helper()
-	res, err := Write(t.TempDir(), s)
+	res, err := Write(outfile.At(t.TempDir(), Kind), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +157,7 @@ func TestNumbersOfTheMainFigure(t *testing.T) {
 	}
 	_, pictures, _ := build(s)
 	dir := t.TempDir()
-	if err := writePicture(dir, pictures[0].Figure); err != nil {
+	if err := outfile.At(dir, Kind).Write(func(files *outfile.Files) error { return writePicture(files, pictures[0].Figure) }); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "dilation.json"))

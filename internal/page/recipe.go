@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,14 +60,22 @@ type recipePage struct {
 	FoundTable format.Table       // of searches
 }
 
-// WriteRecipe makes the page of a recipe, dir/index.html, with the files of its figures, as Write
+// WriteRecipe makes the page of a recipe, index.html in a folder, with the files of its figures, as Write
 // does.
-func WriteRecipe(dir string, r Recipe) (Result, error) {
+func WriteRecipe(to *outfile.Folder, r Recipe) (res Result, err error) {
+	err = to.Write(func(files *outfile.Files) error {
+		res, err = r.write(files)
+		return err
+	})
+	return res, err
+}
+
+func (r Recipe) write(files *outfile.Files) (Result, error) {
 	p, pictures, err := r.build()
 	if err != nil {
 		return Result{}, err
 	}
-	figures, err := writePictures(dir, pictures)
+	figures, err := writePictures(files, pictures)
 	if err != nil {
 		return Result{}, err
 	}
@@ -76,7 +83,7 @@ func WriteRecipe(dir string, r Recipe) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	more, err := writeMore(dir, r.Title, p.Made, rest)
+	more, err := writeMore(files, r.Title, p.Made, rest)
 	if err != nil {
 		return Result{}, err
 	}
@@ -84,16 +91,16 @@ func WriteRecipe(dir string, r Recipe) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res := Result{Index: filepath.Join(dir, "index.html"), Headline: r.Title, Claims: p.Judged, Runs: len(r.Runs), Failed: len(p.Unfinished.Rows), Compute: r.Compute, More: more, Figures: figures, Judged: p.judged(pictures)}
+	res := Result{Index: files.Path(indexName), Headline: r.Title, Claims: p.Judged, Runs: len(r.Runs), Failed: len(p.Unfinished.Rows), Compute: r.Compute, More: more, Figures: figures, Judged: p.judged(pictures)}
 	if r.RunPages {
-		if res.RunPages, err = writeRunPages(dir, r.Runs, r.Generated); err != nil {
+		if res.RunPages, err = writeRunPages(files, r.Runs, r.Generated); err != nil {
 			return Result{}, err
 		}
 		if err := judge.ReadError(r.Runs); err != nil { // these pages show every measure
 			return Result{}, err
 		}
 	}
-	return res, outfile.Write(res.Index, html)
+	return res, files.PutBytes(indexName, html)
 }
 
 // Judge is what the runs of a recipe show so far, with the figures of its page. Unfinished runs are not drawn.

@@ -13,6 +13,7 @@ import (
 	"collapse/internal/figure"
 	"collapse/internal/judge"
 	"collapse/internal/judge/judgetest"
+	"collapse/internal/outfile"
 )
 
 func recipeOf(t *testing.T) Recipe {
@@ -30,7 +31,7 @@ func recipeOf(t *testing.T) Recipe {
 func TestWriteRecipe(t *testing.T) {
 	WithSmallPictures(t)
 	dir := t.TempDir()
-	res, err := WriteRecipe(dir, recipeOf(t))
+	res, err := WriteRecipe(outfile.At(dir, Kind), recipeOf(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestDrawingMeans(t *testing.T) {
 	WithSmallPictures(t)
 	r := recipeOf(t)
 	dir := t.TempDir()
-	if _, err := WriteRecipe(dir, r); err != nil {
+	if _, err := WriteRecipe(outfile.At(dir, Kind), r); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.Open(filepath.Join(dir, "figures", "x-fig1-1.csv"))

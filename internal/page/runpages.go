@@ -2,11 +2,11 @@ package page
 
 import (
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"collapse/internal/format"
 	"collapse/internal/judge"
+	"collapse/internal/outfile"
 )
 
 // runsTable lists runs; the first column is the start of a run's hash.
@@ -24,11 +24,11 @@ func (t runsTable) Long() bool { return len(t.Rows) > manyRuns }
 // hashStart names a run in tables, folders and commands.
 func hashStart(r *judge.Run) string { return fmt.Sprintf("%.12s", r.Hash) }
 
-// writeRunPages writes each run's own page below dir/runs, the same that collapse report writes.
-func writeRunPages(dir string, runs []judge.Run, made time.Time) (pages []string, err error) {
+// writeRunPages writes each run's own page below runs, the same that collapse report writes.
+func writeRunPages(files *outfile.Files, runs []judge.Run, made time.Time) (pages []string, err error) {
 	for i := range runs {
 		name := hashStart(&runs[i])
-		res, err := Write(filepath.Join(dir, "runs", name), Study{ID: "report", Runs: runs[i : i+1], Commands: []string{"collapse report " + name}, Generated: made})
+		res, err := write(files.Below("runs/"+name), Study{ID: "report", Runs: runs[i : i+1], Commands: []string{"collapse report " + name}, Generated: made})
 		if err != nil {
 			return pages, fmt.Errorf("the page of run %s: %w", name, err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"collapse/internal/judge"
 	"collapse/internal/judge/judgetest"
+	"collapse/internal/outfile"
 	"collapse/internal/store"
 )
 
@@ -39,10 +40,10 @@ func TestRunPages(t *testing.T) {
 	runs[2].Status, runs[2].Error = store.Failed, "the loss is NaN"
 	for name, write := range map[string]func(dir string, pages bool) (Result, error){
 		"recipe": func(dir string, pages bool) (Result, error) {
-			return WriteRecipe(dir, Recipe{ID: "x-fig1", Runs: runs, RunPages: pages})
+			return WriteRecipe(outfile.At(dir, Kind), Recipe{ID: "x-fig1", Runs: runs, RunPages: pages})
 		},
 		"study": func(dir string, pages bool) (Result, error) {
-			return Write(dir, Study{ID: "x", Runs: runs, RunPages: pages})
+			return Write(outfile.At(dir, Kind), Study{ID: "x", Runs: runs, RunPages: pages})
 		},
 	} {
 		dir := t.TempDir()
@@ -96,7 +97,7 @@ func TestPageOfManyRuns(t *testing.T) {
 		search.Trials = append(search.Trials, judge.SearchTrial{SearchRun: judge.SearchRun{Run: runs[i].Hash, Epochs: 3, Value: float64(i) / 240}, Number: i + 1, Settings: map[string]string{"optim.lr": rate, "optim.schedule.gamma": "0.1"}})
 	}
 	for name, r := range map[string]Recipe{"a search": {ID: "x", Study: true, Runs: runs, Searches: []judge.Search{search}}, "a grid": {ID: "x", Runs: runs, Drawings: recipeOf(t).Drawings}} {
-		res, err := WriteRecipe(t.TempDir(), r)
+		res, err := WriteRecipe(outfile.At(t.TempDir(), Kind), r)
 		if err != nil {
 			t.Fatal(err)
 		}

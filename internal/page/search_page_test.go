@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"collapse/internal/judge/judgetest"
+	"collapse/internal/outfile"
 )
 
 func TestPageOfASearch(t *testing.T) {
@@ -14,7 +15,7 @@ func TestPageOfASearch(t *testing.T) {
 	dir := t.TempDir()
 	script := judgetest.SomeSearches([]float64{0.9}, []float64{0.8})
 	script[0].Metric = "test.loss"
-	res, err := WriteRecipe(dir, Recipe{ID: "mine", Title: "A script's", Study: true, Searches: script, Runs: judgetest.Common().Runs(t)[:4]})
+	res, err := WriteRecipe(outfile.At(dir, Kind), Recipe{ID: "mine", Title: "A script's", Study: true, Searches: script, Runs: judgetest.Common().Runs(t)[:4]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +23,7 @@ func TestPageOfASearch(t *testing.T) {
 		t.Errorf("a page without claims counts them (%v)", err)
 	}
 	for _, study := range []bool{true, false} {
-		res, err := WriteRecipe(dir, Recipe{ID: "find", Title: "What find found", Study: study, Searches: all, Runs: judgetest.Common().Runs(t)[:4]})
+		res, err := WriteRecipe(outfile.At(dir, Kind), Recipe{ID: "find", Title: "What find found", Study: study, Searches: all, Runs: judgetest.Common().Runs(t)[:4]})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 	"collapse/internal/judge"
 	"collapse/internal/judge/judgetest"
 	"collapse/internal/longtest"
+	"collapse/internal/outfile"
 	"collapse/internal/page"
 	"collapse/internal/recipe"
 	"collapse/internal/store"
@@ -61,7 +62,7 @@ func TestDemoIsLight(t *testing.T) {
 		runs[i] = noisy(t, runs[i].Run, names(t, &runs[i]), 160)
 		runs[i].SetFeatures(judgetest.Cloud(2, 2, 600, []float64{3, 2.5}, int(500*runs[i].Noise)), "")
 	}
-	res, err := page.Write(filepath.Join(t.TempDir(), "demo"), page.Study{ID: "demo", Runs: runs})
+	res, err := page.Write(outfile.At(filepath.Join(t.TempDir(), "demo"), page.Kind), page.Study{ID: "demo", Runs: runs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func TestRecipesAreLight(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				res, err := page.WriteRecipe(dir, of)
+				res, err := page.WriteRecipe(outfile.At(dir, page.Kind), of)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -155,7 +156,7 @@ func TestRecipesAreLight(t *testing.T) {
 					t.Fatal(err)
 				}
 				p := page.Theory{ID: r.ID, Title: r.Title, Claims: found.Claims, Facts: found.Facts, Notes: found.Notes, Figures: found.Figures}
-				index, err := p.Write(dir)
+				index, err := p.Write(outfile.At(dir, page.Kind))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -179,7 +180,7 @@ func TestFiguresBeyondTheRoomOfAPage(t *testing.T) {
 	for range 40 {
 		r.Drawings = append(r.Drawings, figure.Drawing{Title: "NC1", Panels: []figure.DrawingPanel{{X: "epoch", Y: "train.nc1_pinv", Curves: []string{"loss.kind"}}}})
 	}
-	res, err := page.WriteRecipe(t.TempDir(), r)
+	res, err := page.WriteRecipe(outfile.At(t.TempDir(), page.Kind), r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,6 @@
 package page
 
 import (
-	"path/filepath"
-
 	"collapse/internal/chart"
 	"collapse/internal/figure"
 	"collapse/internal/judge"
@@ -24,9 +22,17 @@ type Theory struct {
 	Figures []chart.Figure
 }
 
-// Write makes dir/index.html and dir/figures/<id>.svg, .png, .csv and .json of every figure, and
+// Write makes index.html and figures/<id>.svg, .png, .csv and .json of every figure, and
 // returns the page's path.
-func (p *Theory) Write(dir string) (string, error) {
+func (p *Theory) Write(to *outfile.Folder) (index string, err error) {
+	err = to.Write(func(files *outfile.Files) error {
+		index = files.Path(indexName)
+		return p.write(files)
+	})
+	return index, err
+}
+
+func (p *Theory) write(files *outfile.Files) error {
 	var pictures []figure.Picture
 	data := recipePage{Recipe: Recipe{ID: p.ID, Title: p.Title, Source: p.Source, Caption: p.Caption, Notes: p.Notes, Commands: []string{p.Command}},
 		Judged: p.Claims, Facts: p.Facts}
@@ -34,24 +40,12 @@ func (p *Theory) Write(dir string) (string, error) {
 		drawn := figure.Picture{Figure: f}
 		pictures, data.Figures = append(pictures, drawn), append(data.Figures, prepare(drawn))
 	}
-	if _, err := writePictures(dir, pictures); err != nil {
-		return "", err
+	if _, err := writePictures(files, pictures); err != nil {
+		return err
 	}
 	html, err := execute("recipe", data)
 	if err != nil {
-		return "", err
+		return err
 	}
-	index := filepath.Join(dir, "index.html")
-	return index, outfile.Write(index, html)
-}
-
-// Files lists the files that Write writes, by names below its folder.
-func (p *Theory) Files() []string {
-	files := []string{"index.html"}
-	for _, f := range p.Figures {
-		for _, format := range pictureFormats {
-			files = append(files, filepath.Join("figures", f.ID+format.ext))
-		}
-	}
-	return files
+	return files.PutBytes(indexName, html)
 }

@@ -1,11 +1,7 @@
 package page
 
 import (
-	"bytes"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 
@@ -14,15 +10,31 @@ import (
 	"collapse/internal/outfile"
 )
 
-// Write makes the page of a study, dir/index.html, and dir/figures/<id>.svg, .png, .csv and .json for
-// each of its pictures. With a single run it is the page of that run. Every file is complete before
-// it takes its place (see package outfile), the page last, so an open page always finds its figures.
+// Kind is what folders hold that this package writes.
+const Kind = "a page"
+
+const (
+	indexName  = "index.html"
+	figuresDir = "figures"
+)
+
+// Write makes the page of a study, index.html in a folder, and figures/<id>.svg, .png, .csv and .json for
+// each of its pictures. With a single run it is the page of that run. All files are complete before
+// any takes its place (see package outfile), the page last, so an open page always finds its figures.
 //
-// The same runs and words give the same bytes. dir is created if missing; other files in it stay.
-func Write(dir string, study Study) (Result, error) {
+// The same runs and words give the same bytes. The folder is created if missing; other files in it stay.
+func Write(to *outfile.Folder, study Study) (res Result, err error) {
+	err = to.Write(func(files *outfile.Files) error {
+		res, err = write(files, study)
+		return err
+	})
+	return res, err
+}
+
+func write(files *outfile.Files, study Study) (Result, error) {
 	p, pictures, res := build(study)
 	var err error
-	if res.Figures, err = writePictures(dir, pictures); err != nil {
+	if res.Figures, err = writePictures(files, pictures); err != nil {
 		return Result{}, err
 	}
 	shownFigures, last := p.figures()
@@ -30,7 +42,7 @@ func Write(dir string, study Study) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if res.More, err = writeMore(dir, p.Title, p.Made, rest); err != nil {
+	if res.More, err = writeMore(files, p.Title, p.Made, rest); err != nil {
 		return Result{}, err
 	}
 	html, err := execute("study", p)
@@ -38,12 +50,12 @@ func Write(dir string, study Study) (Result, error) {
 		return Result{}, err
 	}
 	if study.RunPages {
-		if res.RunPages, err = writeRunPages(dir, study.Runs, study.Generated); err != nil {
+		if res.RunPages, err = writeRunPages(files, study.Runs, study.Generated); err != nil {
 			return Result{}, err
 		}
 	}
-	res.Index = filepath.Join(dir, "index.html")
-	return res, outfile.Write(res.Index, html)
+	res.Index = files.Path(indexName)
+	return res, files.PutBytes(indexName, html)
 }
 
 // pixelsPerPoint of a PNG file: high enough for dense screens, but lower for figures of many
@@ -70,24 +82,21 @@ var pictureFormats = []pictureFormat{
 	{".json", func(w io.Writer, f, _ chart.Figure) error { return chart.WriteJSON(w, f) }},
 }
 
-// writePictures draws into dir/figures, on all cores, and returns the paths without extensions, or the first error.
-func writePictures(dir string, pictures []figure.Picture) (paths []string, err error) {
-	dir = filepath.Join(dir, "figures")
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("page: %w", err)
-	}
+// writePictures draws into figures, on all cores, and returns the paths without extensions, or the first error.
+func writePictures(files *outfile.Files, pictures []figure.Picture) (paths []string, err error) {
+	files = files.Below(figuresDir)
 	work := make(chan figure.Picture)
 	errs := make(chan error, len(pictures))
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for p := range work {
-				errs <- writePicture(dir, p.Figure)
+				errs <- writePicture(files, p.Figure)
 			}
 		})
 	}
 	for _, p := range pictures {
-		paths = append(paths, filepath.Join(dir, p.ID))
+		paths = append(paths, files.Path(p.ID))
 		work <- p
 	}
 	close(work)
@@ -101,14 +110,10 @@ func writePictures(dir string, pictures []figure.Picture) (paths []string, err e
 	return paths, nil
 }
 
-func writePicture(dir string, f chart.Figure) error {
+func writePicture(files *outfile.Files, f chart.Figure) error {
 	drawn := f.Telling()
 	for _, format := range pictureFormats {
-		var b bytes.Buffer
-		if err := format.write(&b, f, drawn); err != nil {
-			return err
-		}
-		if err := outfile.Write(filepath.Join(dir, f.ID+format.ext), b.Bytes()); err != nil {
+		if err := files.Put(f.ID+format.ext, func(w io.Writer) error { return format.write(w, f, drawn) }); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"collapse/internal/judge"
 	"collapse/internal/judge/judgetest"
+	"collapse/internal/outfile"
 )
 
 func TestSameStudySameBytes(t *testing.T) {
@@ -38,7 +39,7 @@ func TestWriteSaysWhereItFailed(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(file, Study{}); err == nil || !strings.Contains(err.Error(), file) {
+	if _, err := Write(outfile.At(file, Kind), Study{}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("writing into a file: %v", err)
 	}
 }

@@ -1,11 +1,15 @@
 // Package results keeps what recipes showed in a folder that people read in a repository: a JSON file for each recipe, and, made of
 // these files alone, a table of all claims (README.md) and a page of figures (figures.md, figures/*.svg). Nothing else is needed to
-// make table and figures anew: no lab, no run.
+// make table and figures anew: no lab, no run. What else a user keeps there stays (see outfile.Folder).
 package results
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,97 +41,142 @@ type Recipe struct {
 	Figures   []chart.Figure     `json:"figures"`
 }
 
+// Kind is what folders hold that this package writes.
+const Kind = "results of recipes"
+
 // suffix is that of a recipe's file.
 const suffix = ".json"
 
+const (
+	tableName   = "README.md"
+	galleryName = "figures.md"
+)
+
+func figureName(id string) string { return "figures/" + id + ".svg" }
+
+// FilesOf are the files of a folder that the results of a recipe change.
+func FilesOf(id string) []string {
+	return []string{id + suffix, figureName(id), galleryName, tableName}
+}
+
 // Save writes the file of a recipe, and table and figures anew.
-func Save(dir string, r Recipe) error {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return fmt.Errorf("results: %s: %w", r.ID, err)
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("results: %w", err)
-	}
-	if err := outfile.Write(filepath.Join(dir, r.ID+suffix), append(text, '\n')); err != nil {
-		return fmt.Errorf("results: %w", err)
-	}
-	_, err = Rebuild(dir)
+func Save(to *outfile.Folder, r Recipe) error {
+	_, err := rebuild(to, &r)
 	return err
 }
 
-// Load reads the files of a folder, by name.
-func Load(dir string) ([]Recipe, error) {
-	names, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
-	if err != nil {
-		return nil, fmt.Errorf("results: %w", err)
+// Rebuild makes table and figures of the files of recipes that a folder holds.
+func Rebuild(to *outfile.Folder) ([]Recipe, error) {
+	if _, err := os.Stat(to.Path()); errors.Is(err, fs.ErrNotExist) {
+		return nil, noResults(to.Path())
 	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("results: %s holds no results; make some with: collapse reproduce ID --results %s", dir, dir)
-	}
-	var out []Recipe
-	for _, name := range names {
-		text, err := inputfile.Read(name, inputfile.Record)
-		if err != nil {
-			return nil, fmt.Errorf("results: %w", err)
-		}
-		var r Recipe
-		if err := json.Unmarshal(text, &r); err != nil {
-			return nil, fmt.Errorf("results: %s: %w", name, err)
-		}
-		if r.ID+suffix != filepath.Base(name) {
-			return nil, fmt.Errorf("results: %s is about %q; a file is named after its recipe", name, r.ID)
-		}
-		out = append(out, r)
-	}
-	return out, nil
+	return rebuild(to, nil)
 }
 
-// Rebuild makes table and figures of what a folder holds.
-func Rebuild(dir string) ([]Recipe, error) {
-	all, err := Load(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := drawAll(filepath.Join(dir, "figures"), all); err != nil {
-		return nil, err
-	}
-	for name, text := range map[string]string{"README.md": table(all), "figures.md": gallery(all)} {
-		if err := outfile.Write(filepath.Join(dir, name), []byte(text)); err != nil {
-			return nil, fmt.Errorf("results: %w", err)
+func noResults(dir string) error {
+	return fmt.Errorf("results: %s holds no results; make some with: collapse reproduce ID --results %s", dir, dir)
+}
+
+// rebuild makes the files of a folder anew, with a result more if there is one.
+func rebuild(to *outfile.Folder, one *Recipe) (all []Recipe, err error) {
+	err = to.Write(func(files *outfile.Files) error {
+		if all, err = load(files, to.Path(), one); err != nil {
+			return err
 		}
+		if err := drawAll(files, all); err != nil {
+			return err
+		}
+		if err := files.PutBytes(galleryName, []byte(gallery(all))); err != nil {
+			return err
+		}
+		return files.PutBytes(tableName, []byte(table(all)))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("results: %w", err)
 	}
 	return all, nil
 }
 
-// drawAll draws the first figure of each recipe, and removes those of recipes that are gone.
-func drawAll(dir string, all []Recipe) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("results: %w", err)
+// load reads the files of recipes, by name, and puts that of one. A file that is as this program would write it counts as written by it.
+func load(files *outfile.Files, dir string, one *Recipe) (all []Recipe, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
 	}
-	var wanted []string
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != suffix || one != nil && e.Name() == one.ID+suffix {
+			continue
+		}
+		r, text, err := read(filepath.Join(dir, e.Name()), files.Listed(e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			continue
+		}
+		all = append(all, *r)
+		files.Keep(e.Name())
+		if same, err := encode(*r); err == nil && bytes.Equal(same, text) {
+			if err := files.PutBytes(e.Name(), text); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if one != nil {
+		text, err := encode(*one)
+		if err == nil {
+			err = files.PutBytes(one.ID+suffix, text)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", one.ID, err)
+		}
+		all = append(all, *one)
+		slices.SortFunc(all, func(a, b Recipe) int { return strings.Compare(a.ID+suffix, b.ID+suffix) })
+	}
+	if len(all) == 0 {
+		return nil, noResults(dir)
+	}
+	return all, nil
+}
+
+func encode(r Recipe) ([]byte, error) {
+	text, err := json.Marshal(r)
+	return append(text, '\n'), err
+}
+
+// read reads a file; nil if it is of somebody else: neither in the folder's list nor about a recipe.
+func read(name string, listed bool) (*Recipe, []byte, error) {
+	text, err := inputfile.Read(name, inputfile.Record)
+	var kind *inputfile.KindError
+	var size *inputfile.SizeError
+	if !listed && (errors.As(err, &kind) || errors.As(err, &size)) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	var r Recipe
+	err = json.Unmarshal(text, &r)
+	if !listed && (err != nil || r.ID == "" || r.Program == "") {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if r.ID+suffix != filepath.Base(name) {
+		return nil, nil, fmt.Errorf("%s is about %q; a file is named after its recipe", name, r.ID)
+	}
+	return &r, text, nil
+}
+
+// drawAll draws the first figure of each recipe.
+func drawAll(files *outfile.Files, all []Recipe) error {
 	for _, r := range all {
 		if len(r.Figures) == 0 {
 			continue
 		}
-		var b strings.Builder
-		if err := chart.WriteSVG(&b, r.Figures[0], chart.Light); err != nil {
-			return fmt.Errorf("results: %s: %w", r.ID, err)
-		}
-		if err := outfile.Write(filepath.Join(dir, r.ID+".svg"), []byte(b.String())); err != nil {
-			return fmt.Errorf("results: %w", err)
-		}
-		wanted = append(wanted, r.ID+".svg")
-	}
-	there, err := filepath.Glob(filepath.Join(dir, "*.svg"))
-	if err != nil {
-		return fmt.Errorf("results: %w", err)
-	}
-	for _, path := range there {
-		if !slices.Contains(wanted, filepath.Base(path)) {
-			if err := os.Remove(path); err != nil {
-				return fmt.Errorf("results: %w", err)
-			}
+		if err := files.Put(figureName(r.ID), func(w io.Writer) error { return chart.WriteSVG(w, r.Figures[0], chart.Light) }); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,15 +1,18 @@
 package results_test
 
 import (
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"collapse/internal/chart"
 	"collapse/internal/judge"
+	"collapse/internal/outfile"
 	"collapse/internal/results"
 )
 
@@ -36,7 +39,7 @@ func read(t *testing.T, path ...string) string {
 func TestSaveAndRebuild(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "standard")
 	for _, r := range []results.Recipe{some("a", judge.Holds), some("b", judge.Fails)} {
-		if err := results.Save(dir, r); err != nil {
+		if err := results.Save(outfile.At(dir, results.Kind), r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -57,7 +60,7 @@ func TestSaveAndRebuild(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := results.Rebuild(dir); err != nil {
+	if _, err := results.Rebuild(outfile.At(dir, results.Kind)); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range before {
@@ -68,7 +71,7 @@ func TestSaveAndRebuild(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "b.json")); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := results.Rebuild(dir); err != nil || len(all) != 1 {
+	if all, err := results.Rebuild(outfile.At(dir, results.Kind)); err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "figures", "b.svg")); err == nil || strings.Contains(read(t, dir, "README.md"), "(b)") {
@@ -80,7 +83,7 @@ func TestSaveAndRebuild(t *testing.T) {
 func TestWhatWouldDecideAnOpenClaim(t *testing.T) {
 	dir, r := t.TempDir(), some("a", judge.CannotTell)
 	r.Claims[0].Effect.Needed = 12
-	if err := results.Save(dir, r); err != nil {
+	if err := results.Save(outfile.At(dir, results.Kind), r); err != nil {
 		t.Fatal(err)
 	}
 	if table := read(t, dir, "README.md"); !strings.Contains(table, "2 runs left out. So many take about 1.5 hours on two such cores.") {
@@ -91,16 +94,52 @@ func TestWhatWouldDecideAnOpenClaim(t *testing.T) {
 // What is not a folder of results is an error that names the file and says what to do.
 func TestFoldersThatHoldNoResults(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := results.Rebuild(dir); err == nil || !strings.Contains(err.Error(), "collapse reproduce ID --results") {
+	if _, err := results.Rebuild(outfile.At(dir, results.Kind)); err == nil || !strings.Contains(err.Error(), "collapse reproduce ID --results") {
 		t.Errorf("an empty folder: %v", err)
 	}
-	for text, want := range map[string]string{"{": "a.json", `{"id": "b"}`: `is about "b"`} {
+	for text, want := range map[string]string{"{": "holds no results", `{"name": "a package"}`: "holds no results", `{"id": "b", "program": "0.1"}`: `a.json is about "b"`} {
 		if err := os.WriteFile(filepath.Join(dir, "a.json"), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := results.Rebuild(dir); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := results.Rebuild(outfile.At(dir, results.Kind)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, wanted %q", text, err, want)
 		}
+	}
+}
+
+// A folder that an older version wrote, without a list, is taken over if its files are as this version makes them; one of the program's own
+// that was damaged is named, and what is somebody else's does not matter.
+func TestFoldersOfOlderVersions(t *testing.T) {
+	dir := t.TempDir()
+	to := outfile.At(dir, results.Kind)
+	if err := results.Save(to, some("a", judge.Holds)); err != nil {
+		t.Fatal(err)
+	}
+	list := read(t, dir, outfile.ListName)
+	if err := os.Remove(filepath.Join(dir, outfile.ListName)); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"package.json": "[1]", "figures/mine.svg": "<svg/>"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	newer := some("a", judge.Fails)
+	var foreign *outfile.ForeignError
+	if err := results.Save(to, newer); !errors.As(err, &foreign) || !foreign.Unlisted || !slices.Equal(foreign.Names, []string{"a.json", "README.md"}) {
+		t.Errorf("saving into a folder without a list: %v", err)
+	}
+	if _, err := results.Rebuild(to); err != nil || read(t, dir, outfile.ListName) != list {
+		t.Errorf("%v; the list is\n%s", err, read(t, dir, outfile.ListName))
+	}
+	if err := results.Save(to, newer); err != nil || read(t, dir, "package.json") != "[1]" || read(t, dir, "figures/mine.svg") != "<svg/>" {
+		t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := results.Save(to, some("b", judge.Holds)); err == nil || !strings.Contains(err.Error(), "a.json") {
+		t.Errorf("a result that was damaged: %v", err)
 	}
 }
 
@@ -117,11 +156,11 @@ func TestCommittedResults(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, err := results.Rebuild(dir)
+	all, err := results.Rebuild(outfile.At(dir, results.Kind))
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, size := []string{"README.md", "figures.md"}, 0
+	names, size := []string{outfile.ListName, "README.md", "figures.md"}, 0
 	for _, r := range all {
 		if len(r.Figures) > 0 { // a theorem may have none
 			names = append(names, filepath.Join("figures", r.ID+".svg"))

@@ -19,6 +19,7 @@ import (
 	"collapse/internal/longtest"
 	"collapse/internal/measurement"
 	"collapse/internal/measurement/measurementtest"
+	"collapse/internal/outfile"
 	"collapse/internal/page"
 	"collapse/internal/recipe"
 	"collapse/internal/store"
@@ -133,7 +134,7 @@ func runReports(t *testing.T, dir string, only wanted) (pages []lookedAt) {
 		if !only.has(name) {
 			continue
 		}
-		res, err := page.Write(t.TempDir(), s)
+		res, err := page.Write(outfile.At(t.TempDir(), page.Kind), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +148,7 @@ func recipeReports(t *testing.T, dir string, only wanted) (pages []lookedAt) {
 	var entries []page.IndexEntry
 	all := t.TempDir()
 	write := func(r page.Recipe) {
-		res, err := page.WriteRecipe(filepath.Join(all, r.ID), r)
+		res, err := page.WriteRecipe(outfile.At(filepath.Join(all, r.ID), page.Kind), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +170,7 @@ func recipeReports(t *testing.T, dir string, only wanted) (pages []lookedAt) {
 	}
 	write(page.Recipe{ID: "find", Title: "What find found", Study: true, Searches: judgetest.SomeSearches([]float64{0.9}, []float64{0.8}), Runs: judgetest.Common().Runs(t)[:4]})
 	write(page.Recipe{ID: "nothing", Title: "A recipe without runs", Drawings: []figure.Drawing{{Title: "Nowhere"}}})
-	index, err := page.WriteIndex(all, append(entries, page.IndexEntry{ID: "md-tab1", Error: "the data set svhn is not there"}), judgetest.Common().Runs(t)[0].Started)
+	index, err := page.WriteIndex(outfile.At(all, page.Kind), append(entries, page.IndexEntry{ID: "md-tab1", Error: "the data set svhn is not there"}), judgetest.Common().Runs(t)[0].Started)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,7 @@ func theoryReports(t *testing.T, _ string, only wanted) (pages []lookedAt) {
 			t.Fatal(err)
 		}
 		p := page.Theory{ID: r.ID, Title: r.Title, Source: r.Paper, Caption: r.Caption, Command: "collapse reproduce " + id, Claims: found.Claims, Facts: found.Facts, Notes: append(r.Notes(), found.Notes...), Figures: found.Figures}
-		index, err := p.Write(t.TempDir())
+		index, err := p.Write(outfile.At(t.TempDir(), page.Kind))
 		if err != nil {
 			t.Fatal(err)
 		}

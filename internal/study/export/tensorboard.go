@@ -1,12 +1,9 @@
 package export
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -17,11 +14,24 @@ import (
 	"collapse/internal/tensorboard"
 )
 
-// TensorBoard writes runs as TensorBoard event files, one folder of dir for each run that has values, and returns how many runs and
-// values it wrote. A tag is split/measure ("train/nc1_pinv"), or split@layer/measure for a layer; a series other than epochs is a
+// EventsKind is what folders hold that TensorBoard writes.
+const EventsKind = "event files of TensorBoard"
+
+// TensorBoard writes runs as TensorBoard event files, one folder in another for each run that has values, and returns how many runs and
+// values it wrote; without any the folder stays as it is. A tag is split/measure ("train/nc1_pinv"), or split@layer/measure for a layer; a series other than epochs is a
 // prefix. A step is an epoch. Rows carry no time, so wall times are spread evenly between start and end of the run. Exporting again
-// replaces a run's file. One run at a time is held in memory.
-func TensorBoard(lab *store.Reader, runs []Selected, dir string) (written, values int, err error) {
+// leaves these runs alone. One run at a time is held in memory.
+func TensorBoard(lab *store.Reader, runs []Selected, to *outfile.Folder) (written, values int, err error) {
+	err = to.Write(func(files *outfile.Files) error {
+		if written, values, err = writeRuns(lab, runs, files); err == nil && written == 0 {
+			err = fmt.Errorf("none of the %d runs has values yet", len(runs))
+		}
+		return err
+	})
+	return written, values, err
+}
+
+func writeRuns(lab *store.Reader, runs []Selected, files *outfile.Files) (written, values int, err error) {
 	seen := map[string]bool{}
 	for _, r := range runs {
 		if seen[r.Hash] {
@@ -40,7 +50,7 @@ func TensorBoard(lab *store.Reader, runs []Selected, dir string) (written, value
 		if err != nil {
 			return written, values, err
 		}
-		if err := writeEvents(filepath.Join(dir, folderName(r)), run, rows); err != nil {
+		if err := writeEvents(files.Below(folderName(r)), run, rows); err != nil {
 			return written, values, fmt.Errorf("study: exporting run %.12s: %w", r.Hash, err)
 		}
 		written, values = written+1, values+len(rows)
@@ -67,17 +77,9 @@ func folderName(r Selected) string {
 	return fmt.Sprintf("%s-%.12s", strings.TrimLeft(plain, "."), r.Hash)
 }
 
-// writeEvents leaves the run's event file as the only one in folder.
-func writeEvents(folder string, run store.Run, rows []store.Value) error {
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return err
-	}
-	path := filepath.Join(folder, tensorboard.FileName(run.Created))
-	var b bytes.Buffer
-	if err := events(&b, run, rows); err != nil {
-		return err
-	}
-	return outfile.Write(path, b.Bytes())
+// writeEvents writes the run's event file.
+func writeEvents(files *outfile.Files, run store.Run, rows []store.Value) error {
+	return files.Put(tensorboard.FileName(run.Created), func(w io.Writer) error { return events(w, run, rows) })
 }
 
 // events writes the values step by step.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"collapse/internal/outfile"
 	"collapse/internal/store"
 	"collapse/internal/study/engine"
 	"collapse/internal/study/studytest"
@@ -32,7 +33,8 @@ func eventsIn(t *testing.T, dir string) map[string][]tensorboardtest.Event {
 	return out
 }
 
-// Every value of the lab is in the event file of its run, under its tag and epoch, and exporting again changes nothing.
+// Every value of the lab is in the event file of its run, under its tag and epoch, and exporting again changes nothing; exporting fewer runs
+// removes the others, and nothing of the user's.
 func TestEventFilesHoldTheLab(t *testing.T) {
 	configs := studytest.SmallGrid()[:2]
 	configs[0].Run.Taps, configs[1].Run.Taps = "stages", "stages"
@@ -44,7 +46,7 @@ func TestEventFilesHoldTheLab(t *testing.T) {
 	runs, err := Select(lab.Reader, []string{"s", studytest.Items(t, configs)[0].Hash[:12]}) // one of them twice
 	must(t, err)
 	for range 2 {
-		written, values, err := TensorBoard(lab.Reader, runs, dir)
+		written, values, err := TensorBoard(lab.Reader, runs, outfile.At(dir, EventsKind))
 		if err != nil || written != 2 || values < 100 || len(runs) != 3 {
 			t.Fatalf("%d runs, %d values, %v", written, values, err)
 		}
@@ -93,6 +95,19 @@ func TestEventFilesHoldTheLab(t *testing.T) {
 			t.Errorf("%d values of the lab are not in the file; %d of layers; train/nc1_pinv %v", counted, layers, ok)
 		}
 	}
+	own := filepath.Join(dir, folderName(runs[1]), "notes.txt")
+	must(t, os.WriteFile(own, []byte("mine"), 0o600))
+	if written, _, err := TensorBoard(lab.Reader, runs[:1], outfile.At(dir, EventsKind)); err != nil || written != 1 {
+		t.Fatalf("%d runs, %v", written, err)
+	}
+	must(t, os.Remove(own)) // it was not touched, and is alone in its folder
+	must(t, os.Remove(filepath.Dir(own)))
+	if found := eventsIn(t, dir); len(found) != 1 || len(found[folderName(runs[0])]) == 0 {
+		t.Errorf("%d folders, wanted that of the one run that was exported again", len(found))
+	}
+	if _, _, err := TensorBoard(lab.Reader, nil, outfile.At(dir, EventsKind)); err == nil || len(eventsIn(t, dir)) != 1 {
+		t.Errorf("an export without values: %v, %d folders", err, len(eventsIn(t, dir)))
+	}
 }
 
 func TestFolderNamesOfRuns(t *testing.T) {
@@ -115,9 +130,11 @@ func TestWallTimesOfARunUnderWay(t *testing.T) {
 	begin := time.UnixMilli(1763740000123)
 	rows := []store.Value{{Key: store.Key{Series: "epoch", Split: "train", Measure: "loss"}, Step: 3, Value: 1},
 		{Key: store.Key{Series: "iteration", Measure: "objective"}, Step: 0, Value: 2}}
-	path := filepath.Join(t.TempDir(), "a")
-	must(t, writeEvents(path, store.Run{Created: begin.Add(-time.Hour), Started: begin}, rows))
-	events := eventsIn(t, filepath.Dir(path))["a"]
+	dir := t.TempDir()
+	must(t, outfile.At(dir, EventsKind).Write(func(files *outfile.Files) error {
+		return writeEvents(files.Below("a"), store.Run{Created: begin.Add(-time.Hour), Started: begin}, rows)
+	}))
+	events := eventsIn(t, dir)["a"]
 	if len(events) != 3 || events[1].Step != 0 || events[2].Step != 3 || events[1].Values["iteration/objective"] != 2 || events[2].Values["train/loss"] != 1 {
 		t.Fatalf("%+v", events)
 	}
