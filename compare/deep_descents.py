@@ -8,7 +8,7 @@
 The first call draws settings by seed (K, L, the share of q's threshold, one width for all layers), descends from random starts of four
 sizes in each, and appends the lowest value to the file; called again it goes on where it was. The second has the default search of
 collapse, half a minute each, reach these values, and exits with 1 if one is missed by more than one part in a million. The third prints
-how far below neural collapse the searches of collapse end, as a table of docs/formulas.md (4.1).
+how far below neural collapse the searches of collapse end, as a table of docs/internal/formulas.md (4.1).
 """
 import argparse
 import json

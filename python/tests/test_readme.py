@@ -17,9 +17,13 @@ from test_arrays import needs_program
 PROJECT = os.path.dirname(ROOT)
 
 
-def readme():
-    with open(os.path.join(PROJECT, "README.md"), encoding="utf-8") as f:
+def text(*path):
+    with open(os.path.join(PROJECT, *path), encoding="utf-8") as f:
         return f.read()
+
+
+def readme():
+    return text("README.md")
 
 
 @needs_program
@@ -41,8 +45,10 @@ class ReadmeTest(unittest.TestCase):
             self.assertAlmostEqual(float(line.split()[1]), float(number), delta=.01, msg=key)
 
     def test_film(self):
-        """Half of the film's epochs are enough."""
-        command = re.search(r"^\./collapse (train .*?[^\\])$", readme(), re.M | re.S).group(1).replace("\\\n", " ").split()
+        """Half of the film's epochs are enough. The quick start shows the same network."""
+        command, again = (re.search(r"^\./collapse (train .*?[^\\])$", page, re.M | re.S).group(1).replace("\\\n", " ").split()
+                          for page in (readme(), text("docs", "quickstart.md")))
+        self.assertEqual(command, again)
         with tempfile.TemporaryDirectory() as lab:
             subprocess.run([collapse.find_binary(), *command, "--epochs", "30", "--lab", lab, "--set", "run.save_features=last"], check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -53,8 +59,7 @@ class ReadmeTest(unittest.TestCase):
 
     def test_theory(self):
         """What README and docs/theory.md say of `solve`; that of deep networks takes half a minute and is left out."""
-        with open(os.path.join(PROJECT, "docs", "theory.md"), encoding="utf-8") as f:
-            commands = re.findall(r"^(?:\| `)?\./collapse (solve [a-z0-9]+ [^`\n]*)", readme() + f.read(), re.M)
+        commands = re.findall(r"^(?:\| `)?\./collapse (solve [a-z0-9]+ [^`\n]*)", readme() + text("docs", "theory.md"), re.M)
         words = {"ce": "proved", "imbalanced": "one point", "relu3": "hexagon", "sphere": "icosahedron"}
         seen = set()
         for command in commands:
