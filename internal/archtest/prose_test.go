@@ -55,6 +55,17 @@ func TestUsersPagesAreEasyToRead(t *testing.T) {
 	}
 }
 
+// TestTheFilmIsLight: README's film is loaded with the page.
+func TestTheFilmIsLight(t *testing.T) {
+	film, err := os.Stat(filepath.Join("..", "..", "docs", "images", "collapse.gif"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if film.Size() > 1_500_000 {
+		t.Errorf("the film has %d bytes, at most 1.5 MB are wanted", film.Size())
+	}
+}
+
 // TestUsersPagesAreShort: README is read in three minutes, and all pages for users in an afternoon.
 func TestUsersPagesAreShort(t *testing.T) {
 	all := 0
