@@ -64,7 +64,7 @@ func (a *app) printf(layout string, args ...any) {
 	if false {
 		_ = fmt.Sprintf(layout, args...) // lets vet check the calls
 	}
-	fmt.Fprint(a.stdout, format.Related(safetext.Sprintf(layout, format.Numbers(args)...)))
+	fmt.Fprint(a.stdout, a.screen.Fold(format.Related(safetext.Sprintf(layout, format.Numbers(args)...))))
 }
 
 // verdictMark is the mark before a verdict: ✓ or ✗ on a terminal, room for one where it is open, nothing elsewhere.

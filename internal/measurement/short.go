@@ -46,9 +46,9 @@ func (m *Result) WriteShort(w io.Writer, s screen.Screen, advice bool) error {
 	left := shortLines - len(table) - len(last) - 2 // what was measured, and an empty line
 	var odd []string
 	if words := m.unusually(); words != "" {
-		odd = wrapped("unusual: "+safetext.Line(words), width)
+		odd = screen.Wrap("unusual: "+safetext.Line(words), width)
 	}
-	first := atMost(left-min(1, len(odd)), width, wrapped(safetext.Line(words)+".", width))
+	first := atMost(left-min(1, len(odd)), width, screen.Wrap(safetext.Line(words)+".", width))
 	odd = atMost(left-len(first), width, odd)
 	for i := range first {
 		first[i] = s.Painted(paintOf[state], first[i])

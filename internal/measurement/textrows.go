@@ -9,6 +9,7 @@ import (
 
 	"collapse/internal/format"
 	"collapse/internal/safetext"
+	"collapse/internal/screen"
 	"collapse/measure"
 )
 
@@ -28,7 +29,7 @@ func (m *Result) writeGroup(b *strings.Builder, g group, room int) {
 			fmt.Fprintln(w, strings.Join(row, "\t"))
 			continue
 		}
-		lines := wrapped(last, max(room, leastReading))
+		lines := screen.Wrap(last, max(room, leastReading))
 		fmt.Fprintln(w, strings.Join(append(row[:len(row)-1:len(row)-1], lines[0]), "\t"))
 		for _, line := range lines[1:] {
 			fmt.Fprintln(w, strings.Repeat("\t", len(row)-1)+line)
@@ -78,23 +79,6 @@ func (m *Result) cells(g group) (rows [][]string, widths []int) {
 	return rows, widths
 }
 
-// wrapped breaks text into lines of at most the given width, or of one long word.
-func wrapped(words string, width int) []string {
-	lines := []string{""}
-	for _, word := range strings.Split(words, " ") {
-		last := &lines[len(lines)-1]
-		switch n := utf8.RuneCountInString(*last); {
-		case n == 0:
-			*last = word
-		case n+1+utf8.RuneCountInString(word) <= width:
-			*last += " " + word
-		default:
-			lines = append(lines, word)
-		}
-	}
-	return lines
-}
-
 // writeLines writes a list under a title, unless it is empty; long lines are broken and indented.
 func writeLines(b *strings.Builder, width int, title string, lines []string) {
 	if len(lines) == 0 {
@@ -102,7 +86,7 @@ func writeLines(b *strings.Builder, width int, title string, lines []string) {
 	}
 	fmt.Fprintf(b, "\n%s\n", title)
 	for _, line := range lines {
-		fmt.Fprintf(b, "  %s\n", strings.Join(wrapped(safetext.Line(line), width-6), "\n      "))
+		fmt.Fprintf(b, "  %s\n", strings.Join(screen.Wrap(safetext.Line(line), width-6), "\n      "))
 	}
 }
 

@@ -17,9 +17,10 @@ const least = 40
 
 // Screen is where a command prints. The zero value shows plain text only; its width counts as Usual.
 type Screen struct {
-	Width   int
-	Marks   bool // ✓ and ✗
-	Colours bool
+	Width    int
+	Terminal bool
+	Marks    bool // ✓ and ✗
+	Colours  bool
 }
 
 // Of describes the screen behind w. Marks and colours are for terminals that are not dumb, colours only without NO_COLOR (no-color.org).
@@ -33,6 +34,7 @@ func Of(w io.Writer) Screen {
 		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
 			s.Width = n
 		}
+		s.Terminal = true
 		s.Marks = os.Getenv("TERM") != "dumb"
 		s.Colours = s.Marks && os.Getenv("NO_COLOR") == ""
 	}

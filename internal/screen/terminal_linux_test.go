@@ -43,9 +43,9 @@ func TestOnATerminal(t *testing.T) {
 		term, noColor string
 		want          Screen
 	}{
-		{"xterm-256color", "", Screen{97, true, true}},
-		{"xterm-256color", "1", Screen{97, true, false}},
-		{"dumb", "", Screen{97, false, false}},
+		{"xterm-256color", "", Screen{97, true, true, true}},
+		{"xterm-256color", "1", Screen{97, true, true, false}},
+		{"dumb", "", Screen{97, true, false, false}},
 	} {
 		t.Setenv("TERM", c.term)
 		t.Setenv("NO_COLOR", c.noColor)
