@@ -64,8 +64,8 @@ func farMeans(r *rand.Rand, k, d int) [][]float64 {
 
 func always[T any](x T) func(int) T { return func(int) T { return x } }
 
-// madeSets are sets of every kind that a headline tells apart.
-func madeSets(r *rand.Rand) []madeSet {
+// madeSets are sets of every kind that a headline tells apart. One has as many classes as are asked for, of which 64 have no sample.
+func madeSets(r *rand.Rand, classes int) []madeSet {
 	var out []madeSet
 	tight := logUniform(r, 1e-7, 1e-3)
 	k := 4 + r.IntN(12)
@@ -79,6 +79,17 @@ func madeSets(r *rand.Rand) []madeSet {
 		madeSet{"more classes than coordinates", blobsAround(r, farMeans(r, 30, 3), always(20), always(1e-4)), saysYes, "Collapsed"},
 		madeSet{"many overlapping classes in few coordinates", blobsAround(r, farMeans(r, 200, 3), always(10), always(.25)), saysNo, ""},
 	)
+	absent := make([]bool, classes)
+	for _, c := range r.Perm(classes - 1)[:64] {
+		absent[c] = true
+	}
+	some := func(c int) int {
+		if absent[c] {
+			return 0
+		}
+		return 3
+	}
+	out = append(out, madeSet{"classes without samples", blobsAround(r, farMeans(r, classes, 16), some, always(tight)), saysYes, "Collapsed"})
 	one := farMeans(r, k, d)
 	one[k-1] = one[1]
 	out = append(out, madeSet{"coinciding", blobsAround(r, one, always(40), always(tight)), saysYes, "coincide"})
@@ -136,8 +147,12 @@ func routes(t *testing.T, s featureSet, opt measure.Options) map[string]*measure
 // headline is false, and none says yes where another says no.
 func TestRoutesDoNotContradictEachOther(t *testing.T) {
 	r := rand.New(rand.NewPCG(42, 1))
-	for range longtest.Of(1, 25) {
-		for _, made := range madeSets(r) {
+	for i := range longtest.Of(1, 20) {
+		classes := 100
+		if i == 0 {
+			classes = longtest.Of(classes, 5000)
+		}
+		for _, made := range madeSets(r, classes) {
 			scale := []float64{1, 1e-80, 1e-3, 1e77, 1e80}[r.IntN(5)]
 			s := made.set
 			for i := range s.h {
