@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -116,6 +117,54 @@ func TestLongTextsAreRefused(t *testing.T) {
 	if _, err := r.List(Filter{}); err == nil || !strings.Contains(err.Error(), "too big") {
 		t.Errorf("a label of %d bytes: %v", longestRow+1, err)
 	}
+}
+
+// TestEndlessTablesEnd has a table whose pages share their children, so that a small file gives 400⁴ times its rows.
+func TestEndlessTablesEnd(t *testing.T) {
+	dir := tamper(t)
+	db, err := sql.Open("sqlite", databasePath(dir))
+	must(t, err)
+	var root, pages int
+	must(t, errors.Join(db.QueryRow("SELECT rootpage, (SELECT page_count FROM pragma_page_count) FROM sqlite_schema WHERE name = 'run'").Scan(&root, &pages), db.Close()))
+	file, err := os.ReadFile(databasePath(dir))
+	must(t, err)
+	const size, levels = 4096, 4
+	page := func(n int) []byte { return file[(n-1)*size : n*size] }
+	file = append(file, make([]byte, levels*size)...)
+	leaf := pages + levels
+	copy(page(leaf), page(root))
+	for i := range levels {
+		at, child := root, pages+1+i
+		if i > 0 {
+			at = pages + i
+		}
+		copy(page(at), sharedChildren(size, 400, child))
+	}
+	binary.BigEndian.PutUint32(file[28:], uint32(leaf)) // the number of pages
+	must(t, os.WriteFile(databasePath(dir), file, 0o666))
+	r, err := OpenReader(dir)
+	must(t, err)
+	defer r.Close()
+	_, err = collect(r, func(scan func(...any) error) (n int, err error) { return n, scan(&n) }, "SELECT created FROM run NOT INDEXED")
+	if err == nil || !strings.Contains(err.Error(), "more rows than its") {
+		t.Errorf("reading it: %v", err)
+	}
+}
+
+// sharedChildren is an interior page of a table, all of whose cells are one that leads to child (sqlite.org/fileformat2.html#b_tree_pages).
+func sharedChildren(size, cells, child int) []byte {
+	p := make([]byte, size)
+	cell := size - 5
+	p[0] = 5
+	binary.BigEndian.PutUint16(p[3:], uint16(cells))
+	binary.BigEndian.PutUint16(p[5:], uint16(cell))
+	binary.BigEndian.PutUint32(p[8:], uint32(child))
+	for i := range cells {
+		binary.BigEndian.PutUint16(p[12+2*i:], uint16(cell))
+	}
+	binary.BigEndian.PutUint32(p[cell:], uint32(child))
+	p[cell+4] = 1
+	return p
 }
 
 // TestInterruptEndsQueries has a query that would take hours.

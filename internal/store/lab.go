@@ -59,6 +59,7 @@ type Lab struct {
 // each epoch whole or not at all, and holds nothing when it returns.
 type Reader struct {
 	dir        string
+	path       string // of the database
 	db         *sql.DB
 	ctx        context.Context // of every query: ends with Interrupt
 	interrupt  context.CancelFunc
@@ -215,12 +216,12 @@ func OpenReader(dir string) (*Reader, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return newReader(dir, db, v), nil
+	return newReader(dir, path, db, v), nil
 }
 
-func newReader(dir string, db *sql.DB, schema int) *Reader {
+func newReader(dir, path string, db *sql.DB, schema int) *Reader {
 	ctx, interrupt := context.WithCancel(context.Background())
-	return &Reader{dir: dir, db: db, ctx: ctx, interrupt: interrupt, schema: schema}
+	return &Reader{dir: dir, path: path, db: db, ctx: ctx, interrupt: interrupt, schema: schema}
 }
 
 // Interrupt ends the queries under way, and all later ones, with an error.

@@ -152,6 +152,11 @@ func collect[T any](r *Reader, row func(scan func(...any) error) (T, error), que
 			return nil, r.wrap(err)
 		}
 		all = append(all, one)
+		if len(all)%rowsBetweenChecks == 0 {
+			if err := r.plausible(len(all)); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return all, r.wrap(rows.Err())
 }

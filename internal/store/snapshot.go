@@ -31,7 +31,7 @@ func (r *Reader) Snapshot(dir string) (*Snapshot, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	reader := newReader(dir, db, len(steps()))
+	reader := newReader(dir, part, db, len(steps()))
 	l := &Lab{Reader: reader, db: db}
 	s := &Snapshot{Reader: reader, lab: l, part: part}
 	if err := errors.Join(prepare(db, part), l.write(forgetWork)); err != nil {
