@@ -64,7 +64,7 @@ func (j *job[T]) run(ctx context.Context) (Result, error) {
 	}
 	j.describe(&result)
 	var err error
-	if j.trace, err = newTracer(ctx, j.files.FS, j.opts.Trace, j.s); err != nil {
+	if j.trace, err = newTracer(ctx, j.opts.FS, j.opts.Trace, j.s); err != nil {
 		return result, err
 	}
 	j.started()

@@ -21,6 +21,9 @@ type traceSink interface {
 
 // openTrace creates the folder path, or opens the named pipe of that name. Waiting for the pipe's reader ends with ctx.
 func openTrace(ctx context.Context, fs rundir.FS, path string) (traceSink, error) {
+	if fs == nil {
+		fs = rundir.System{} // the folder is where the user wants it, not in the lab
+	}
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 		pipe, err := outfile.Pipe(ctx, path)
 		if err != nil {
