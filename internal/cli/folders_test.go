@@ -103,3 +103,16 @@ func TestAPageIsReplacedByTheNext(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// TestATraceNeedsAFolderOfItsOwn: a trace goes into no folder that holds files.
+func TestATraceNeedsAFolderOfItsOwn(t *testing.T) {
+	dir := t.TempDir()
+	userFiles(t, dir, map[string]string{"meta.json": "mine"})
+	before := contents(t, dir)
+	if _, said := called(t, exitFailed, "--lab", filepath.Join(dir, "lab"), "train", "--data", "glyphs", "--trace", dir); !strings.Contains(said, "is not empty") {
+		t.Error(said)
+	}
+	if after := contents(t, dir); len(after) != 1 || !bytes.Equal(after[filepath.Join(dir, "meta.json")], before[filepath.Join(dir, "meta.json")]) {
+		t.Errorf("%q", after)
+	}
+}

@@ -114,6 +114,9 @@ func (c *trainCmd) traceable(a *app) error {
 	if info, err := os.Stat(c.Trace); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 		return nil
 	}
+	if there, err := os.ReadDir(c.Trace); err == nil && len(there) > 0 {
+		return fmt.Errorf("--trace %s: the folder is not empty, and a trace needs one of its own: choose another", c.Trace)
+	}
 	_, err := a.labOutputs().Folder("--trace", c.Trace, "a trace")
 	return misuse(err)
 }

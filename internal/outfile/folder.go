@@ -15,7 +15,7 @@ import (
 // Folder is an output that is a folder of files: those that one command makes, and whatever else is there. A nil Folder is one that was not
 // asked for.
 //
-// The program knows its own files by a list that it keeps in the folder (see list.go). It replaces and removes only files that are in the
+// The program knows its own files by a list that it keeps in the folder (see folderlist.go). It replaces and removes only files that are in the
 // list and as it wrote them. If another file is where one is to be written, that is a *ForeignError, and nothing is written.
 type Folder struct {
 	of   *Outputs
