@@ -33,7 +33,8 @@ func (l *Lab) Cancel(hash string) error {
 // run picks it up. The error is *NotFoundError for an unknown run; a run in another state is an error, too.
 func (l *Lab) Release(hash string) error {
 	return l.change(hash, func(tx *sql.Tx, id int64, r Run) error {
-		if r.Status != Failed && r.Status != Interrupted {
+		dead := r.Status == Running && l.free(tx, id, hash) == nil
+		if r.Status != Failed && r.Status != Interrupted && !dead {
 			return fmt.Errorf("run %.12s is %s: there is nothing to resume", hash, r.Status)
 		}
 		return execute(tx, "UPDATE run SET status = ?, error = '', finished = NULL WHERE id = ?", Interrupted, id)

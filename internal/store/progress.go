@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"errors"
 	"time"
 )
 
@@ -27,7 +28,7 @@ func (r *Reader) Progress(also []string) (Progress, error) {
 		return p, scan((*hashColumn)(&p.Hash), &p.Status, &p.LastEpoch)
 	}, `SELECT hash, status, coalesce(last_epoch, 0) FROM run
 		WHERE id IN (SELECT run FROM claim) OR hash IN (SELECT value FROM json_each(?)) ORDER BY id`, jsonList(also))
-	if err != nil {
+	if err := errors.Join(err, settle(r, p.Active, func(x *RunProgress) *Status { return &x.Status }, func(x RunProgress) string { return x.Hash })); err != nil {
 		return p, err
 	}
 	// The index on created covers the count; the key yields the largest number at once.
@@ -50,18 +51,22 @@ type RunCount struct {
 
 // RunCounts counts every run, once for each of its studies and, for runs in no study, once for each of their tags.
 func (r *Reader) RunCounts() ([]RunCount, error) {
+	dead, err := r.dead()
+	if err != nil {
+		return nil, err
+	}
 	return collect(r, func(scan func(...any) error) (c RunCount, err error) {
 		var newest int64
 		var seconds sql.NullFloat64
 		err = scan(&c.Study, &c.Tag, &c.Kind, &c.Status, &c.Runs, &newest, &seconds, &c.Timed)
 		c.Newest, c.Seconds = time.UnixMilli(newest), seconds.Float64
 		return c, err
-	}, `SELECT coalesce(study.name, '') AS s, iif(study.id IS NULL, coalesce(tag.name, ''), '') AS t, run.kind, run.status,
+	}, `SELECT coalesce(study.name, '') AS s, iif(study.id IS NULL, coalesce(tag.name, ''), '') AS t, run.kind, iif(run.status = 'running' AND run.id IN (SELECT value FROM json_each(?)), 'interrupted', run.status) AS state,
 			count(DISTINCT run.id), max(run.created), sum((run.finished - attempt.started) / 1000.0), count(run.finished - attempt.started)
 		FROM run LEFT JOIN study_run ON study_run.run = run.id LEFT JOIN study ON study.id = study_run.study
 		LEFT JOIN tag ON tag.run = run.id AND study.id IS NULL
 		LEFT JOIN attempt ON run.status = 'done' AND attempt.run = run.id AND attempt.generation = run.generation
-		GROUP BY s, t, run.kind, run.status ORDER BY max(run.created) DESC`)
+		GROUP BY s, t, run.kind, state ORDER BY max(run.created) DESC`, jsonNumbers(dead))
 }
 
 // Newest returns the value at the last epoch for some measures of a run, in each of their series: what pages about many runs show.

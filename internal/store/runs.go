@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -41,8 +42,14 @@ func moment(ms sql.NullInt64) time.Time {
 
 // Run returns one run by its whole hash. *NotFoundError if there is none.
 func (r *Reader) Run(hash string) (Run, error) {
-	_, run, err := scanRun(r.db.QueryRowContext(r.ctx, selectRun+"WHERE hash = ?", hash).Scan)
-	return run, r.explain(r.missing(hash, err))
+	found, err := r.selectRuns(selectRun+"WHERE hash = ?", hash)
+	switch {
+	case err != nil:
+		return Run{}, err
+	case len(found) == 0:
+		return Run{}, r.missing(hash, sql.ErrNoRows)
+	}
+	return found[0], nil
 }
 
 // missing turns the empty result of a query for one run into a *NotFoundError.
@@ -107,7 +114,7 @@ func (r *Reader) List(f Filter) ([]Run, error) {
 		}
 	}
 	only(len(f.Kinds) > 0, "kind IN (SELECT value FROM json_each(?))", jsonList(f.Kinds))
-	only(len(f.Statuses) > 0, "status IN (SELECT value FROM json_each(?))", jsonList(f.Statuses))
+	only(len(f.Statuses) > 0, "status IN (SELECT value FROM json_each(?))", jsonList(asStored(f.Statuses)))
 	only(f.Tag != "", "id IN (SELECT run FROM tag WHERE name = ?)", f.Tag)
 	only(f.Study != "", "id IN (SELECT run FROM study_run WHERE study = (SELECT id FROM study WHERE name = ?))", f.Study)
 	only(f.Loose, "NOT EXISTS (SELECT 1 FROM tag WHERE tag.run = run.id) AND NOT EXISTS (SELECT 1 FROM study_run WHERE study_run.run = run.id)")
@@ -116,7 +123,8 @@ func (r *Reader) List(f Filter) ([]Run, error) {
 	if f.Limit > 0 {
 		limit = f.Limit
 	}
-	return r.selectRuns(query+" ORDER BY created DESC, id DESC LIMIT ?", append(args, limit)...)
+	list, err := r.selectRuns(query+" ORDER BY created DESC, id DESC LIMIT ?", append(args, limit)...)
+	return slices.DeleteFunc(list, func(run Run) bool { return !isWanted(f.Statuses, run.Status) }), err
 }
 
 func jsonList[T ~string](list []T) string {
@@ -128,10 +136,11 @@ func jsonList[T ~string](list []T) string {
 }
 
 func (r *Reader) selectRuns(query string, args ...any) ([]Run, error) {
-	return collect(r, func(scan func(...any) error) (Run, error) {
+	list, err := collect(r, func(scan func(...any) error) (Run, error) {
 		_, run, err := scanRun(scan)
 		return run, err
 	}, query, args...)
+	return list, errors.Join(err, settle(r, list, func(run *Run) *Status { return &run.Status }, func(run Run) string { return run.Hash }))
 }
 
 // collect runs one query and returns all its rows, so that no read is left open.

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -157,7 +158,22 @@ func (r *Reader) studies(query string, args ...any) ([]Study, error) {
 // countRuns counts a study's runs by status. It walks the index run_recent, which contains the status and is sorted by it, and never
 // reads a run's row with its configuration.
 func (r *Reader) countRuns(study int64) (map[Status]int, error) {
-	return collectMap[Status, int](r, `SELECT x.status, count(*) FROM run x CROSS JOIN study_run s ON s.run = x.id AND s.study = ? GROUP BY x.status`, study)
+	counts, err := collectMap[Status, int](r, `SELECT x.status, count(*) FROM run x CROSS JOIN study_run s ON s.run = x.id AND s.study = ? GROUP BY x.status`, study)
+	if err != nil || counts[Running] == 0 {
+		return counts, err
+	}
+	dead, err := r.dead()
+	if err != nil || len(dead) == 0 {
+		return counts, err
+	}
+	n, err := collect(r, func(scan func(...any) error) (n int, err error) { return n, scan(&n) },
+		"SELECT count(*) FROM study_run WHERE study = ? AND run IN (SELECT value FROM json_each(?))", study, jsonNumbers(dead))
+	if err != nil {
+		return nil, err
+	}
+	counts[Running] -= n[0]
+	counts[Interrupted] += n[0]
+	return counts, nil
 }
 
 const selectStudyRun = `SELECT position, hash, kind, run.status, error, note, payload, coalesce(last_epoch, 0),
@@ -166,29 +182,32 @@ const selectStudyRun = `SELECT position, hash, kind, run.status, error, note, pa
 
 // StudyRuns returns the runs of a study that are in one of the given states, or all, in the study's order.
 func (r *Reader) StudyRuns(name string, states ...Status) ([]StudyRun, error) {
-	return r.studyRuns(selectStudyRun+`WHERE study = (SELECT id FROM study WHERE name = ?1)
+	list, err := r.studyRuns(selectStudyRun+`WHERE study = (SELECT id FROM study WHERE name = ?1)
 		AND run.id IN (SELECT run FROM study_run WHERE study = (SELECT id FROM study WHERE name = ?1))
 		AND (json_array_length(?2) = 0 OR run.status IN (SELECT value FROM json_each(?2))) ORDER BY position`,
-		name, jsonList(append([]Status{}, states...)))
+		name, jsonList(append([]Status{}, asStored(states)...)))
+	return slices.DeleteFunc(list, func(run StudyRun) bool { return !isWanted(states, run.Status) }), err
 }
 
 // RecentOfStudy returns a few runs of a study in one state: for a state of ended runs those that ended last, newest first, otherwise
 // any. It looks at no more runs than it needs.
 func (r *Reader) RecentOfStudy(name string, state Status, limit int) ([]StudyRun, error) {
-	return r.studyRuns(selectStudyRun+`WHERE run.id IN (
+	list, err := r.studyRuns(selectStudyRun+`WHERE run.id IN (
 			SELECT x.id FROM run x CROSS JOIN study_run s ON s.run = x.id AND s.study = (SELECT id FROM study WHERE name = ?1)
 			WHERE x.status = ?2 ORDER BY x.finished DESC LIMIT ?3)
 		AND study = (SELECT id FROM study WHERE name = ?1) ORDER BY finished DESC, position`, name, state, limit)
+	return slices.DeleteFunc(list, func(run StudyRun) bool { return run.Status != state }), err
 }
 
 func (r *Reader) studyRuns(query string, args ...any) ([]StudyRun, error) {
-	return collect(r, func(scan func(...any) error) (StudyRun, error) {
+	list, err := collect(r, func(scan func(...any) error) (StudyRun, error) {
 		var s StudyRun
 		var started, finished sql.NullInt64
 		err := scan(&s.Position, (*hashColumn)(&s.Hash), &s.Kind, &s.Status, &s.Error, &s.Note, &s.Payload, &s.Epoch, &started, &finished)
 		s.Started, s.Finished = moment(started), moment(finished)
 		return s, err
 	}, query, args...)
+	return list, errors.Join(err, settle(r, list, func(s *StudyRun) *Status { return &s.Status }, func(s StudyRun) string { return s.Hash }))
 }
 
 // CancelStudy marks a study as cancelled; SaveStudy and OpenStudy open it again.
