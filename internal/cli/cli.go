@@ -49,7 +49,7 @@ type program struct {
 
 	ShowVersion versionFlag `name:"version" help:"Print the version and stop."`
 
-	Demo   demoCmd `cmd:"" help:"A small tour on built-in data: train, measure, report." group:"Start:"`
+	Demo   demoCmd `cmd:"" help:"A network that collapses, live, on built-in images; and three more." group:"Start:"`
 	HelpOn helpCmd `cmd:"" name:"help" help:"Help on a command, with examples." group:"Start:"`
 
 	Measure measureCmd `cmd:"" help:"Every collapse measure of features in files of any framework." group:"Measure:"`

@@ -138,7 +138,8 @@ func TestCompletionKnowsCommandsFlagsAndValues(t *testing.T) {
 		{[]string{"runs", "check", "--rep"}, []string{"--repair"}},
 		{[]string{"lab", ""}, []string{"check", "copy"}},
 		{[]string{"train", "--trace"}, []string{"--trace", "--trace-steps"}},
-		{[]string{"demo", "--scale", ""}, []string{"default", "smoke"}},
+		{[]string{"demo", "memorization", "--scale", ""}, []string{"default", "smoke"}},
+		{[]string{"demo", ""}, []string{"collapse", "memorization", "minority", "theory"}},
 		{[]string{"completion", "b"}, []string{"bash"}},
 	} {
 		if got := candidates(parser.Model, c.words); !slices.Equal(got, c.want) {

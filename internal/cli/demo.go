@@ -2,39 +2,54 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"collapse/internal/demo"
-	"collapse/internal/judge"
+	"collapse/internal/format"
 	"collapse/internal/kernel/isa"
+	"collapse/internal/measurement"
 	"collapse/internal/outfile"
 	"collapse/internal/page"
-	"collapse/internal/recipe"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse/measure"
+	"collapse/parallel"
 )
 
-// demoBudget is the 90 seconds that the demo may take on two cores, less ten for the report and for
-// a machine that slows down.
-const demoBudget = 75 * time.Second
-
 type demoCmd struct {
+	Memorization demoMemorizationCmd `cmd:"" help:"Wrong labels, memorized: many small networks, and what they say about it."`
+	Minority     demoMinorityCmd     `cmd:"" help:"Imbalanced classes: the small ones become one point."`
+	Theory       demoTheoryCmd       `cmd:"" help:"Where neural collapse is not optimal: a hexagon and a deep network."`
+	Collapse     demoCollapseCmd     `cmd:"" default:"withargs" help:"A network that collapses, live; the word collapse may be left out."`
+}
+
+type demoCollapseCmd struct {
 	writesFolder
 
 	Out   string `help:"Where to write: a folder for the page." default:"./out/demo" type:"path" placeholder:"DIR"`
-	Scale string `enum:"smoke,default" default:"default" help:"Scale: smoke takes seconds and only shows that it works; default takes up to 90 s on two cores (default: default)." placeholder:"NAME"`
+	Scale string `enum:"smoke,default" default:"default" help:"Scale: smoke takes a second and shows that it works (default: default)." placeholder:"NAME"`
 	Open  bool   `help:"Show the page in the browser when it is ready."`
 	besideFlags
 }
 
-func (c *demoCmd) Run(a *app) error {
+// collapseResult is the JSON document of `collapse demo`.
+type collapseResult struct {
+	Headline  string             `json:"headline"`
+	Finding   string             `json:"finding"` // of `collapse measure`, on the last epoch
+	Collapsed int                `json:"collapsed_at_epoch"`
+	Epochs    int                `json:"epochs"`
+	Dials     []measurement.Dial `json:"dials"` // of the last epoch
+	Errors    map[string]float64 `json:"standard_errors"`
+	Moments   []demo.Moment      `json:"moments"`
+	Unusual   []string           `json:"unusual"`
+	Run       string             `json:"run"`
+	Index     string             `json:"index"`
+	Kernel    string             `json:"kernel"`
+	Seconds   float64            `json:"seconds"`
+}
+
+// Run trains a fixed number of steps, so that the result does not depend on the machine's speed.
+func (c *demoCollapseCmd) Run(a *app) error {
 	start := time.Now()
 	to, err := pageFolder(a.labOutputs(), c.Out)
-	if err != nil {
-		return err
-	}
-	plan, err := c.plan(a)
 	if err != nil {
 		return err
 	}
@@ -43,85 +58,82 @@ func (c *demoCmd) Run(a *app) error {
 		return err
 	}
 	defer c.beside(a)()
-	configs := plan.Grid.Configs()
-	progress := newStudyProgress(a.stderr, configs)
-	outcomes, err := demo.Run(a.ctx, lab, configs, plan.Slots, plan.Slots, progress)
+	network := demo.Network()
+	if c.Scale == "smoke" {
+		network = demo.SmokeNetwork()
+	}
+	team := parallel.NewTeam(a.flags.Threads)
+	defer team.Close()
+	progress := newDialProgress(a.stderr, network.Run.Epochs)
+	found, err := demo.RunCollapse(a.ctx, lab, network, team, progress.show)
 	progress.close()
 	if err != nil {
 		return err
 	}
-	if err := demo.Failures(outcomes); err != nil {
-		a.notef("some runs failed; the page shows them:\n%v\n", err)
-	}
-	result, err := c.report(a, lab, plan, outcomes, to)
-	if err != nil {
+	out := describeCollapse(found)
+	if out.Index, err = c.page(a, found, out, to); err != nil {
 		return err
 	}
-	return a.made(demoResult{result, plan.Scale, isa.Name(), time.Since(start).Seconds()}, func() {
-		printReport(a, result)
-		a.printf("\n%.0f s in total\n", time.Since(start).Seconds())
-	}, result.Index, c.Open)
+	out.Seconds = time.Since(start).Seconds()
+	return a.made(out, func() { printCollapse(a, out) }, out.Index, c.Open)
 }
 
-// demoResult is the JSON document of `collapse demo`.
-type demoResult struct {
-	page.Result
-	Scale   string  `json:"scale"`
-	Kernel  string  `json:"kernel"`
-	Seconds float64 `json:"seconds"`
-}
-
-func (c *demoCmd) plan(a *app) (demo.Study, error) {
-	slots := a.threads()
-	plan := demo.Smoke(slots)
-	if c.Scale == "default" {
-		a.notef("timing this machine for a second …\n")
-		var err error
-		if plan, err = demo.Plan(slots, demoBudget); err != nil {
-			return demo.Study{}, err
-		}
+func describeCollapse(found *demo.Collapse) *collapseResult {
+	out := &collapseResult{Headline: "Not collapsed yet", Finding: measurement.Finding(found.Report), Collapsed: found.Epoch, Epochs: len(found.Moments),
+		Dials: measurement.Dials(found.Report), Errors: found.Errors, Moments: found.Moments, Unusual: unusualOf(found), Run: found.Result.Run, Kernel: isa.Name()}
+	if found.Epoch > 0 {
+		out.Headline = fmt.Sprintf("Collapsed at epoch %d", found.Epoch)
 	}
-	estimate := ""
-	if plan.Time > 0 {
-		estimate = fmt.Sprintf(", about %s", left(plan.Time))
-	}
-	a.notef("kernel %s, %d runs side by side%s\n%s\n", isa.Name(), plan.Slots, estimate, plan.Scale)
-	return plan, nil
+	return out
 }
 
-func (c *demoCmd) report(a *app, lab *store.Lab, plan demo.Study, outcomes []demo.Outcome, to *outfile.Folder) (page.Result, error) {
+// concluded is a finding as a sentence, without its first word if that is all that the headline before it says.
+func concluded(finding string) string {
+	if h := measurement.Headline(finding); h.Lead() == "Collapsed:" {
+		finding = h.Rest()
+	}
+	return format.Capital(finding) + "."
+}
+
+// unusualOf lists what a reader would not expect: what the headline names, and that test images do not follow.
+func unusualOf(found *demo.Collapse) []string {
+	out := []string{}
+	for _, words := range measurement.Unusual(found.Report) {
+		out = append(out, format.Capital(words)+".")
+	}
+	values := found.Result.Values
+	if dilation, ok := values["test/"+measure.KeyDilation]; ok {
+		out = append(out, fmt.Sprintf("Only the training images collapse: on new ones NC1 is %s, %s times as large, and %s are classified correctly.",
+			format.Digits(dilation*dilation), format.Digits(dilation*dilation/values["train/"+measure.KeyNC1Pinv]), format.Percent(values["test/"+measure.KeyAccuracy])))
+	}
+	return out
+}
+
+func (c *demoCollapseCmd) page(a *app, found *demo.Collapse, out *collapseResult, to *outfile.Folder) (string, error) {
 	defer a.onlyComputes()()
-	var hashes []string
-	for _, o := range outcomes {
-		if o.Result.Run != "" {
-			hashes = append(hashes, o.Result.Run)
-		}
+	p := &page.Collapse{Title: out.Headline, Lead: concluded(out.Finding), Dir: found.Result.Dir, Epoch: found.Epoch, Dials: map[int][]measurement.Dial{},
+		Errors: found.Errors, Unusual: out.Unusual, More: demoMore, Run: fmt.Sprintf("%.12s", out.Run), Generated: time.Now()}
+	for _, m := range found.Moments {
+		p.Dials[m.Epoch] = m.Dials
 	}
-	runs, err := judge.Load(lab, hashes...)
-	if err != nil {
-		return page.Result{}, err
-	}
-	return page.Write(to, page.Study{
-		ID:            "demo",
-		Title:         "Memorization and dilation",
-		Runs:          runs,
-		Substitutions: demoSubstitutions(plan.Grid),
-		Commands:      []string{a.commandLine()},
-		Notes:         []string{"Scale: " + plan.Scale + "."},
-		Generated:     time.Now(),
-	})
+	return p.Write(to)
 }
 
-// demoSubstitutions lists where the demo departs from Nguyen et al. 2023, Sections 4.1 and A.1.1.
-func demoSubstitutions(g demo.Grid) []recipe.Substitution {
-	paper, here := train.Default().Resolved(), g.Base
-	return []recipe.Substitution{
-		{What: "data set", Paper: "MNIST, FashionMNIST, CIFAR-10, SVHN, first 2 classes", Here: fmt.Sprintf("built-in glyphs, %d classes, %d training and %d test samples per class",
-			here.Data.Classes, here.Data.SamplesPerClass, here.Data.TestSamplesPerClass), Why: "needs no download, trains in seconds"},
-		{What: "input", Paper: "3 channels of 32 × 32", Here: "1 channel of 28 × 28", Why: "speed"},
-		{What: "network", Paper: fmt.Sprintf("%d hidden layers of %d", paper.Net.Depth, paper.Net.Width), Here: fmt.Sprintf("%d hidden layers of %d", here.Net.Depth, here.Net.Width), Why: "speed"},
-		{What: "epochs and batch", Paper: fmt.Sprintf("%d epochs, batch %d", paper.Run.Epochs, paper.Run.Batch), Here: fmt.Sprintf("%d epochs, batch %d", here.Run.Epochs, here.Run.Batch), Why: "speed"},
-		{What: "seeds", Paper: "10", Here: fmt.Sprint(g.Seeds), Why: "speed"},
-		{What: "losses", Paper: "ce, ls, lr, mse", Here: strings.Join(g.Losses, ", "), Why: "as many as fit in the time"},
+// demoMore are the calls that come next.
+var demoMore = []string{"collapse demo memorization", "collapse demo minority", "collapse demo theory", "collapse measure features.npz --html page.html"}
+
+func printCollapse(a *app, out *collapseResult) {
+	a.printf("%s of %d. %s\n\n", out.Headline, out.Epochs, concluded(out.Finding))
+	for _, d := range out.Dials {
+		value := format.Digits(d.Value)
+		if e := out.Errors[d.Key]; e > 0 {
+			value += " ± " + format.Short(e, 1)
+		}
+		a.printf("%s\n", dialLine(d, value))
 	}
+	a.printf("%s\n\n", dialAxis())
+	for _, words := range out.Unusual {
+		a.printf("%s\n", words)
+	}
+	a.printf("\npage  %s\nmore  %s\n      %s\n      %s\n", out.Index, demoMore[0], demoMore[1], demoMore[2])
 }

@@ -61,36 +61,44 @@ type solvedImbalanced struct {
 }
 
 func (c *solveImbalancedCmd) Run(a *app) error {
+	out, err := c.solved(a)
+	if err != nil {
+		return err
+	}
+	return a.emit(out, func() { printImbalanced(a, out) })
+}
+
+func (c *solveImbalancedCmd) solved(a *app) (*solvedImbalanced, error) {
 	a.onlyComputes()
 	if c.Starts < 0 || c.Starts > mostStarts {
-		return usagef("--starts is %d, wanted 0 to %d", c.Starts, mostStarts)
+		return nil, usagef("--starts is %d, wanted 0 to %d", c.Starts, mostStarts)
 	}
 	problem, err := c.problem()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	to, err := pageFolder(a.outputs(), c.Out)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	optimum, err := problem.Solve(a.ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out := describeImbalanced(problem, optimum)
 	if c.Starts > 0 {
 		found, err := problem.Search(a.ctx, optimum, c.Starts, c.Seed, a.startsEnded(c.Starts))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		out.Found = &found
 	}
 	if c.Out != "" {
 		if out.Index, err = c.draw(a, to, problem); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return a.emit(out, func() { printImbalanced(a, out) })
+	return out, nil
 }
 
 func (c *solveImbalancedCmd) problem() (imbalance.Config, error) {

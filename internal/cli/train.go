@@ -5,11 +5,14 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"collapse/internal/store"
 	"collapse/internal/train"
+	"collapse/nn"
 	"collapse/parallel"
 )
 
@@ -30,7 +33,7 @@ type trainCmd struct {
 	Preset     string `key:"net.preset" help:"Preset: for an mlp's depth and width; paper (9 hidden layers of 2048 units) or code (8)." placeholder:"NAME" group:"Common settings:"`
 	Depth      string `key:"net.depth" help:"Hidden layers of an mlp; 0: the preset's." placeholder:"N" group:"Common settings:"`
 	Width      string `key:"net.width" help:"Units of a hidden layer, for mlp; 0: the preset's." placeholder:"N" group:"Common settings:"`
-	FeatureDim string `key:"net.feature_dim" help:"Width d of the last hidden layer; 0: K for an mlp, else the network's own." placeholder:"D" group:"Common settings:"`
+	FeatureDim string `key:"net.feature_dim" help:"Width d of the last hidden layer; 0: K for an mlp, else the network's own; default: 64 for an mlp without a file or setting, else 0." placeholder:"D" group:"Common settings:"`
 	Epochs     string `key:"run.epochs" help:"Passes over the training set." placeholder:"N" group:"Common settings:"`
 	Batch      string `key:"run.batch" help:"Samples per step." placeholder:"B" group:"Common settings:"`
 	LR         string `key:"optim.lr" name:"lr" help:"Learning rate of the first epoch." placeholder:"LR" group:"Common settings:"`
@@ -77,7 +80,19 @@ func (c *trainCmd) config() (train.Config, error) {
 		}
 	}
 	cfg, err := train.ForOneRun(base, c.Config, c.overrides()...)
+	if err == nil && c.Config == "" && c.Setting == "" && cfg.Net.Kind == nn.KindMLP && cfg.Net.Classifier == nn.ClassifierLearned && !c.names("net.feature_dim") {
+		cfg.Net.FeatureDim = featureDim
+	}
 	return cfg, unnamed(err)
+}
+
+// featureDim is the width of an mlp's features where neither a file, nor a setting, nor a flag gives it. With the papers' d = K = 2 behind
+// a ReLU three starts in eight end degenerate.
+const featureDim = 64
+
+// names reports whether a flag gives the key.
+func (c *trainCmd) names(key string) bool {
+	return slices.ContainsFunc(c.overrides(), func(given string) bool { return strings.HasPrefix(given, key+"=") })
 }
 
 func (c *trainCmd) Run(a *app) error {
@@ -102,7 +117,8 @@ func (c *trainCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.emit(result, func() { printResult(a, result) })
+	concluded := conclude(a, lab, result)
+	return a.emit(concluded, func() { printResult(a, concluded) })
 }
 
 // traceable checks that a trace can be written, before images are read and the lab is touched. DIR may be a named

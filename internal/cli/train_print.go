@@ -5,11 +5,46 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"collapse/internal/featurefiles"
+	"collapse/internal/format"
+	"collapse/internal/judge"
 	"collapse/internal/measurement"
 	"collapse/internal/safetext"
+	"collapse/internal/store"
 	"collapse/internal/train"
 	"collapse/measure"
 )
+
+// trainResult is the JSON document of `collapse train`.
+type trainResult struct {
+	train.Result
+	Finding string   `json:"finding"` // the headline of `collapse measure` on the training features; "" if they cannot be measured
+	States  []string `json:"states"`  // warnings: see judge.State
+
+	warnings []judge.State
+}
+
+// conclude says what a finished run shows. What stands in the way leaves words out and fails nothing: the run is complete.
+func conclude(a *app, lab *store.Lab, r train.Result) trainResult {
+	out := trainResult{Result: r, States: []string{}}
+	if runs, err := judge.Load(lab, r.Run); err == nil && len(runs) == 1 {
+		out.warnings = runs[0].States()
+	}
+	for _, s := range out.warnings {
+		out.States = append(out.States, s.Name)
+	}
+	set, err := featurefiles.Open(featurefiles.Request{Context: a.ctx, Files: []string{r.Features}})
+	if err != nil {
+		return out
+	}
+	defer set.Close()
+	report, err := set.Measure(0, measure.Options{Context: a.ctx, Null: measure.DefaultNull,
+		Measures: []string{measure.KeyNC1Pinv, measure.KeyNC2MeansCentred, measure.KeyNC2MeansOF, measure.KeyNC4NCCMismatch}})
+	if err == nil {
+		out.Finding = measurement.Finding(report)
+	}
+	return out
+}
 
 // finalRow is a row of the final table; collapse runs show prints every measure.
 type finalRow struct{ key, name string }
@@ -27,10 +62,17 @@ func finalRows() []finalRow {
 var finalSplits = []string{"train", "validation", "test"}
 
 // printResult prints a short table of a run's results, and what to type next.
-func printResult(a *app, r train.Result) {
+func printResult(a *app, r trainResult) {
 	if r.AlreadyDone {
 		a.notef("The lab already holds this configuration (--again computes it again).\n")
 	}
+	if r.Finding != "" {
+		a.printf("%s.\n", r.Finding)
+	}
+	for _, s := range r.warnings {
+		a.printf("%s: %s\n", format.Capital(s.Name), s.Sentence)
+	}
+	a.printf("\n")
 	var splits []string
 	for _, split := range finalSplits {
 		if _, ok := r.Values[split+"/loss"]; ok {

@@ -30,7 +30,7 @@ var slowCalls = []string{"demo ", "bench peak", "bench gemm", "bench slots", "re
 
 // jsonCalls are calls of every command, on a lab with a finished and a failed run of the study smoothing. HASH is the finished run.
 var jsonCalls = []string{
-	"demo --scale smoke --out OUT/demo", "train TOML --again", "train TOML", "train --print-config", "train --list-settings",
+	"demo --scale smoke --out OUT/demo", "demo memorization --scale smoke --out OUT/memorization", "demo minority --out OUT/minority", "demo theory --out OUT/theory", "train TOML --again", "train TOML", "train --print-config", "train --list-settings",
 	"solve ce --k 3 --d 4 --n 2", "solve relu3 --k 3 --d 4 --n 2 --optimizer gd --iters 5", "solve noisy-features", "solve mse --lw 0",
 	"dilation", "dilation --curve 5", "dilation --sweep eta=0.01,2,c-md=0.5", "dilation --fit PAIRS --out OUT/fit",
 	"landscape --out OUT/landscape", "landscape --position 1,0.5",

@@ -1,5 +1,5 @@
-// Package demo is the study that `collapse demo` shows, planned for the time at hand (demo.go), and computed side by side in this
-// process (run.go).
+// Package demo is what `collapse demo` shows: a network that collapses, measured epoch by epoch (collapse.go); and the study of
+// `collapse demo memorization`, planned for the time at hand (demo.go), and computed side by side in this process (run.go).
 package demo
 
 import (

@@ -181,6 +181,17 @@ func (s *session[T]) input(onTrain, onTest []T, d int) measure.Input[T] {
 		Train: measure.Memory(onTrain, d, train.Observed), Test: measure.Memory(onTest, d, s.in.test.True)}
 }
 
+// copied is what the train measures of this epoch were taken of.
+func (s *session[T]) copied() measure.Input[float64] {
+	in := measure.Input[float64]{Classes: s.in.train.Classes, Train: measure.Memory(widen(nil, s.train.features), s.dim, s.in.train.Observed)}
+	w, b := s.engine.head()
+	in.W = widen(nil, w.Value)
+	if b != nil {
+		in.B = widen(nil, b.Value)
+	}
+	return in
+}
+
 // noisy reports whether labels were redrawn, so that clean samples have measures of their own.
 func (s *session[T]) noisy() bool {
 	d := s.cfg.Data

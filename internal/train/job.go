@@ -195,6 +195,9 @@ func (j *job[T]) oneEpoch(ctx context.Context, e int) error {
 			return err
 		}
 		rows = append(rows, found...)
+		if j.opts.Features != nil {
+			j.opts.Features(e+1, j.s.copied())
+		}
 		if err := j.saveFrame(e + 1); err != nil {
 			return err
 		}

@@ -6,14 +6,17 @@ import (
 	"collapse/data"
 	"collapse/internal/engine"
 	"collapse/internal/rundir"
+	"collapse/measure"
 	"collapse/parallel"
 )
 
 // Options say how a run is carried out. They do not affect its result.
 type Options struct {
-	Team              *parallel.Team // threads; nil: only the caller's goroutine
-	Sink              Sink           // progress; nil: none
-	Trace             Trace
+	Team  *parallel.Team // threads; nil: only the caller's goroutine
+	Sink  Sink           // progress; nil: none
+	Trace Trace
+	// Features is given the training features, labels and classifier of each measured epoch, which the callee may keep; nil: nobody asks.
+	Features          func(epoch int, in measure.Input[float64])
 	Again             bool // compute a finished configuration anew instead of returning what the lab holds
 	IgnoreMemory      bool // start even if the estimate exceeds free memory
 	AllowKernelChange bool // resume under another kernel, GOARCH or GOAMD64; recorded in the run

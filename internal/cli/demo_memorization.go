@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"collapse/internal/demo"
+	"collapse/internal/judge"
+	"collapse/internal/kernel/isa"
+	"collapse/internal/outfile"
+	"collapse/internal/page"
+	"collapse/internal/recipe"
+	"collapse/internal/store"
+	"collapse/internal/train"
+)
+
+// demoBudget is the 90 seconds that this demo may take on two cores, less ten for the report and for
+// a machine that slows down.
+const demoBudget = 75 * time.Second
+
+type demoMemorizationCmd struct {
+	writesFolder
+
+	Out   string `help:"Where to write: a folder for the page." default:"./out/memorization" type:"path" placeholder:"DIR"`
+	Scale string `enum:"smoke,default" default:"default" help:"Scale: smoke takes seconds and only shows that it works; default takes up to 90 s on two cores (default: default)." placeholder:"NAME"`
+	Open  bool   `help:"Show the page in the browser when it is ready."`
+	besideFlags
+}
+
+func (c *demoMemorizationCmd) Run(a *app) error {
+	start := time.Now()
+	to, err := pageFolder(a.labOutputs(), c.Out)
+	if err != nil {
+		return err
+	}
+	plan, err := c.plan(a)
+	if err != nil {
+		return err
+	}
+	lab, err := a.openLab()
+	if err != nil {
+		return err
+	}
+	defer c.beside(a)()
+	configs := plan.Grid.Configs()
+	progress := newStudyProgress(a.stderr, configs)
+	outcomes, err := demo.Run(a.ctx, lab, configs, plan.Slots, plan.Slots, progress)
+	progress.close()
+	if err != nil {
+		return err
+	}
+	if err := demo.Failures(outcomes); err != nil {
+		a.notef("some runs failed; the page shows them:\n%v\n", err)
+	}
+	result, err := c.report(a, lab, plan, outcomes, to)
+	if err != nil {
+		return err
+	}
+	return a.made(memorizationResult{result, plan.Scale, isa.Name(), time.Since(start).Seconds()}, func() {
+		printReport(a, result)
+		a.printf("\n%.0f s in total\n", time.Since(start).Seconds())
+	}, result.Index, c.Open)
+}
+
+// memorizationResult is the JSON document of `collapse demo memorization`.
+type memorizationResult struct {
+	page.Result
+	Scale   string  `json:"scale"`
+	Kernel  string  `json:"kernel"`
+	Seconds float64 `json:"seconds"`
+}
+
+func (c *demoMemorizationCmd) plan(a *app) (demo.Study, error) {
+	slots := a.threads()
+	plan := demo.Smoke(slots)
+	if c.Scale == "default" {
+		a.notef("timing this machine for a second …\n")
+		var err error
+		if plan, err = demo.Plan(slots, demoBudget); err != nil {
+			return demo.Study{}, err
+		}
+	}
+	estimate := ""
+	if plan.Time > 0 {
+		estimate = fmt.Sprintf(", about %s", left(plan.Time))
+	}
+	a.notef("kernel %s, %d runs side by side%s\n%s\n", isa.Name(), plan.Slots, estimate, plan.Scale)
+	return plan, nil
+}
+
+func (c *demoMemorizationCmd) report(a *app, lab *store.Lab, plan demo.Study, outcomes []demo.Outcome, to *outfile.Folder) (page.Result, error) {
+	defer a.onlyComputes()()
+	var hashes []string
+	for _, o := range outcomes {
+		if o.Result.Run != "" {
+			hashes = append(hashes, o.Result.Run)
+		}
+	}
+	runs, err := judge.Load(lab, hashes...)
+	if err != nil {
+		return page.Result{}, err
+	}
+	return page.Write(to, page.Study{
+		ID:            "memorization",
+		Title:         "Memorization and dilation",
+		Runs:          runs,
+		Substitutions: demoSubstitutions(plan.Grid),
+		Commands:      []string{a.commandLine()},
+		Notes:         []string{"Scale: " + plan.Scale + "."},
+		Generated:     time.Now(),
+	})
+}
+
+// demoSubstitutions lists where the demo departs from Nguyen et al. 2023, Sections 4.1 and A.1.1.
+func demoSubstitutions(g demo.Grid) []recipe.Substitution {
+	paper, here := train.Default().Resolved(), g.Base
+	return []recipe.Substitution{
+		{What: "data set", Paper: "MNIST, FashionMNIST, CIFAR-10, SVHN, first 2 classes", Here: fmt.Sprintf("built-in glyphs, %d classes, %d training and %d test samples per class",
+			here.Data.Classes, here.Data.SamplesPerClass, here.Data.TestSamplesPerClass), Why: "needs no download, trains in seconds"},
+		{What: "input", Paper: "3 channels of 32 × 32", Here: "1 channel of 28 × 28", Why: "speed"},
+		{What: "network", Paper: fmt.Sprintf("%d hidden layers of %d", paper.Net.Depth, paper.Net.Width), Here: fmt.Sprintf("%d hidden layers of %d", here.Net.Depth, here.Net.Width), Why: "speed"},
+		{What: "epochs and batch", Paper: fmt.Sprintf("%d epochs, batch %d", paper.Run.Epochs, paper.Run.Batch), Here: fmt.Sprintf("%d epochs, batch %d", here.Run.Epochs, here.Run.Batch), Why: "speed"},
+		{What: "seeds", Paper: "10", Here: fmt.Sprint(g.Seeds), Why: "speed"},
+		{What: "losses", Paper: "ce, ls, lr, mse", Here: strings.Join(g.Losses, ", "), Why: "as many as fit in the time"},
+	}
+}
