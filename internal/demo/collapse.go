@@ -16,7 +16,7 @@ import (
 
 // Network is the run that `collapse demo` trains: ten classes of the built-in glyphs and features of width 64. In float64 the kernels
 // of different processors round so little that they give the same three digits and the same epoch of collapse; in float32 they do
-// not. docs/decisions/0005-demo.md says how the settings were found.
+// not. docs/internal/decisions/0005-demo.md says how the settings were found.
 func Network() train.Config {
 	c := train.Default()
 	c.Data.Name, c.Data.Classes, c.Data.SamplesPerClass, c.Data.TestSamplesPerClass = "glyphs", 10, 150, 100
