@@ -116,7 +116,7 @@ func TestExamplesConclude(t *testing.T) {
 		texts = append(texts, string(text))
 	}
 	lab, calls := filepath.Join(t.TempDir(), "lab"), map[string]bool{}
-	for _, found := range trainCalls.FindAllStringSubmatch(strings.Join(texts, "\n"), -1) {
+	for _, found := range trainCalls.FindAllStringSubmatch(strings.ReplaceAll(strings.Join(texts, "\n"), "\\\n", " "), -1) {
 		if !strings.Contains(found[1], "…") { // a pattern, not a call
 			calls[strings.TrimSpace(found[1])] = true
 		}
