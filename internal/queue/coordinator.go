@@ -38,7 +38,7 @@ func (b *Broker) Coordinate(ctx context.Context, owner string) (*Coordinator, er
 	if old != "" && old != owner {
 		return nil, &OwnerError{Name: b.opt.Name, Owner: old}
 	}
-	if err := c.create(ctx, owner); err != nil {
+	if err := c.createPatiently(ctx, owner); err != nil {
 		if b.refused.Load() {
 			err = fmt.Errorf("the server does not allow it; a worker's token can make no queue (docs/internal/queue.md): %w", err)
 		}
@@ -92,6 +92,23 @@ func (b *Broker) replicas() int {
 		return 3
 	}
 	return 1
+}
+
+// createTime is how long the queue's making is tried again where the server fails within: while strangers' connections come in faster
+// than it closes them, it can open no file for a moment, and does not say why.
+const createTime = 5 * time.Second
+
+func (c *Coordinator) createPatiently(ctx context.Context, owner string) error {
+	for start := time.Now(); ; {
+		err := c.create(ctx, owner)
+		var failed *jetstream.APIError
+		if !errors.As(err, &failed) || failed.Code != 500 || time.Since(start) > createTime {
+			return err
+		}
+		if err := c.b.pauseWhole(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 func (c *Coordinator) create(ctx context.Context, owner string) error {

@@ -15,7 +15,8 @@ import (
 	"collapse/internal/store"
 )
 
-// roleCrowded executes study s of the lab args[0] with two slots, open to other machines, in a process that may have few files open.
+// roleCrowded executes study s of the lab args[0] with two slots, open to other machines, in a process that may have few files open. It
+// reaches the gate args[1] when a run has ended.
 func roleCrowded(args []string) error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 200, Max: 200}); err != nil {
 		return err
@@ -25,9 +26,15 @@ func roleCrowded(args []string) error {
 		return err
 	}
 	o := Options{Slots: 2, Threads: 2, Queue: quickQueue(), Listen: "127.0.0.1:0", Token: "secret",
-		Logf: func(format string, a ...any) { fmt.Printf(format+"\n", a...) }}
+		Logf: func(format string, a ...any) { fmt.Printf(format+"\n", a...) }, Watch: func(e Event) {
+			if e.Ended != nil {
+				gate(args[1]).pass()
+			}
+		}}
 	s, err := Execute(context.Background(), lab, []string{"s"}, o)
-	fmt.Println("done", s.Done)
+	if err == nil {
+		fmt.Println("done", s.Done)
+	}
 	return err
 }
 
@@ -36,33 +43,48 @@ func TestStrangersDoNotEndAStudy(t *testing.T) {
 	t.Parallel()
 	configs := demo.Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: longtest.Of(1, 4)}.Configs()
 	lab := saved(t, configs)
-	_, out := faulttest.Play(t, "crowded", lab.Dir())
+	hold := newGate(t)
+	_, out := faulttest.Play(t, "crowded", lab.Dir(), string(hold))
 	_, rest, _ := strings.Cut(faulttest.Heard(t, out, Announcement), "nats://")
 	address, _, _ := strings.Cut(rest, " ")
 	ctx, stop := context.WithCancel(t.Context())
-	crowded := make(chan int, 1)
-	go func() { crowded <- crowd(ctx, address) }()
+	full, left := make(chan struct{}), make(chan struct{})
+	go func() { defer close(left); crowd(ctx, address, full) }()
+	for there := false; !there; {
+		select {
+		case <-full:
+			there = true
+		case line, goes := <-out:
+			if !goes || strings.HasPrefix(line, "error:") || strings.HasPrefix(line, "done") {
+				t.Fatalf("the study ended before the crowd was there: %q", line)
+			}
+			t.Log(line)
+		}
+	}
+	hold.open(t)
 	said := faulttest.Heard(t, out, "done")
 	stop()
-	if opened := <-crowded; opened < 300 {
-		t.Errorf("only %d connections were opened during the study: it proves nothing", opened)
-	}
+	<-left
 	if want := fmt.Sprint("done ", len(configs)); said != want {
 		t.Fatalf("%q, want %q", said, want)
 	}
 	sameValues(t, lab, directly(t, configs), configs)
 }
 
-// crowd keeps 300 connections open until ctx ends, opens others for those that the server ends, and returns how many it opened in all.
-func crowd(ctx context.Context, address string) (opened int) {
+// crowd keeps 300 connections open until ctx ends, and opens others for those that the server ends. It closes full when it has them.
+func crowd(ctx context.Context, address string, full chan<- struct{}) {
 	var open []net.Conn
+	said := false
 	for ctx.Err() == nil {
 		c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", address)
 		if err != nil {
 			continue
 		}
-		opened++
 		if open = append(open, c); len(open) > 300 {
+			if !said {
+				close(full)
+				said = true
+			}
 			open[0].Close()
 			open = open[1:]
 			time.Sleep(3 * time.Millisecond) // the study needs the processors, too
@@ -71,5 +93,4 @@ func crowd(ctx context.Context, address string) (opened int) {
 	for _, c := range open {
 		c.Close()
 	}
-	return opened
 }
