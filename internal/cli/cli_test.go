@@ -15,14 +15,19 @@ import (
 	"collapse/internal/train"
 )
 
+// playCollapse makes TestPlayCollapse run the program with the arguments behind --.
+const playCollapse = "COLLAPSE_TEST_PLAY"
+
 func TestMain(m *testing.M) {
 	defer faulttest.InMemory()()
-	config, err := os.MkdirTemp("", "collapse-config-") // not the tester's own
-	if err != nil {
-		panic(err)
+	if os.Getenv(playCollapse) == "" { // a process that a test started has that test's
+		config, err := os.MkdirTemp("", "collapse-config-") // not the tester's own
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(config)
+		os.Setenv("XDG_CONFIG_HOME", config)
 	}
-	defer os.RemoveAll(config)
-	os.Setenv("XDG_CONFIG_HOME", config)
 	m.Run() // the code it ends with is heeded by whoever called TestMain
 }
 

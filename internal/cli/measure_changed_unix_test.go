@@ -18,9 +18,6 @@ import (
 	"collapse/internal/longtest"
 )
 
-// playCollapse makes TestPlayCollapse run the program with the arguments behind --.
-const playCollapse = "COLLAPSE_TEST_PLAY"
-
 // TestPlayCollapse is the program, in a process of its own, for other tests.
 func TestPlayCollapse(t *testing.T) {
 	if os.Getenv(playCollapse) == "" {

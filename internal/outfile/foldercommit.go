@@ -110,11 +110,16 @@ func (f *Folder) inputs(names []string) error {
 	return nil
 }
 
+// spoolList writes a list, with the mode of the one that is there.
 func (s *spooled) spoolList(l list) (string, error) {
-	return s.spool(func(w io.Writer) error {
+	name, err := s.spool(func(w io.Writer) error {
 		_, err := w.Write(l.text(s.to.kind))
 		return err
 	})
+	if there, missing := s.root.Lstat(ListName); err == nil && missing == nil {
+		err = s.root.Chmod(name, there.Mode().Perm())
+	}
+	return name, err
 }
 
 // apply is all that changes files of the folder. If it is cut short, the next command that writes the folder mends it.

@@ -244,7 +244,7 @@ func TestAWorkerOfAnotherVersion(t *testing.T) {
 	s, c := listening(t, quick(t), "")
 	must(t, c.Submit(soon(t), slow("a", 1)))
 	_, out := faulttest.Play(t, "worker", s.URL(), testToken, "2")
-	if line := faulttest.Heard(t, out, "error:"); !strings.Contains(line, "collapse 1 and this worker 2") {
+	if line := faulttest.Heard(t, out, "error:"); !strings.Contains(line, "collapse 1 and this worker collapse 2") {
 		t.Error(line)
 	}
 	b, err := Connect(Remote{URL: s.URL(), Token: testToken}, Options{Version: "2"})

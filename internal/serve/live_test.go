@@ -91,7 +91,7 @@ func TestPagesInABrowser(t *testing.T) {
 		do(t, tab, chromedp.Navigate(s.URL()+"run/"+hash))
 		until(t, tab, 20*time.Second, "document.querySelector('.uplot')")
 		svg := look[string](t, tab, "(() => { const x = new XMLHttpRequest(); x.open('GET', document.querySelector('#figure-measures .files a[download]').href, false); x.send(); return x.getResponseHeader('Content-Disposition') + x.responseText })()")
-		if !strings.HasPrefix(svg, "attachment; filename=collapse-measures.svg<svg") || !strings.Contains(svg, "NC1, variability") {
+		if !strings.HasPrefix(svg, "attachment; filename=collapse-measures.svg<svg") || !strings.Contains(svg, "NC1, within-class variability") {
 			t.Errorf("saved: %.120s", svg)
 		}
 	})
@@ -242,7 +242,7 @@ func TestPagesWithoutScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<svg", "NC1, variability", "<select name=\"epoch\""} {
+	for _, want := range []string{"<svg", "NC1, within-class variability", "<select name=\"epoch\""} {
 		if !strings.Contains(text, want) {
 			t.Errorf("without scripts the run's page lacks %s", want)
 		}
