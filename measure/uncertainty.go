@@ -94,10 +94,11 @@ func leastRounding(key string, v float64, k, d int) float64 {
 	const few = 4 * roundoff64
 	own := few * math.Abs(v)
 	switch key {
-	case KeyNC2W, KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyNC3Gram, KeyNC3Direct,
-		KeyNC2WNormCV, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence, KeyNC2CosStd, KeyNC2Coherence,
-		KeyWMeanAlignment, KeyVCI, KeyMarginMin, KeyMarginMax, KeyConfMaxCos:
+	case KeyNC2W, KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC3Gram, KeyNC3Direct,
+		KeyNC2WNormCV, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2CosStd, KeyWMeanAlignment, KeyVCI, KeyMarginMin, KeyMarginMax:
 		return own + few
+	case KeyNC2CosMax, KeyNC2Coherence, KeyNC2WCoherence, KeyConfMaxCos: // one cosine, a sum of d products, whose roundings nothing averages
+		return own + few + roundoff64*math.Sqrt(float64(d))
 	case KeyNC2WCentred:
 		return own + 2*few
 	case KeyNC5OOD, KeyMarginMean, KeyNC2WSELI, KeyNC2MeansSELI, KeyGNC2WMargin:

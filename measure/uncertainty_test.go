@@ -148,7 +148,7 @@ func TestUncertaintyHoldsWide(t *testing.T) {
 	if testing.Short() {
 		t.Skip("each set takes seconds")
 	}
-	draw, from, n, compared := measuretest.Long, 1, 1, 0 // one of several samples a class: an evaluation takes two seconds
+	draw, from, n, compared := measuretest.Long, 2, 1, 0 // one of several samples a class: an evaluation takes two seconds
 	if longtest.Whole() {
 		draw, from, n = measuretest.Wide, 0, 4
 	}
