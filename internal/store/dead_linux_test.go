@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"testing"
+	"time"
 )
 
 func init() { roles["claim"] = claimAndWait }
@@ -17,7 +18,8 @@ func claimAndWait(dir string) error {
 		return err
 	}
 	fmt.Println("claimed")
-	select {}
+	time.Sleep(time.Hour) // without a timer the runtime may end a process in which nothing can happen
+	return nil
 }
 
 // TestARunWhoseProcessHasEndedIsNotRunning for any reader, though its row says so until another process claims it.
