@@ -1,12 +1,11 @@
 package queue
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -14,8 +13,6 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"collapse/internal/descriptors"
-	"collapse/internal/inputfile"
 	"collapse/internal/jail"
 )
 
@@ -37,7 +34,7 @@ type Server struct {
 	s     *server.Server
 	dir   string
 	roles *roles
-	url   string
+	front *front // nil: only this process reaches the server
 }
 
 // StartServer starts a server on the files in o.Dir, including those of an earlier one. No link there may lead out of it.
@@ -46,18 +43,14 @@ func StartServer(o ServerOptions) (*Server, error) {
 		return nil, fmt.Errorf("queue: %w", err)
 	}
 	opts := &server.Options{
-		ServerName: "collapse", DontListen: o.Listen == "", NoSigs: true, NoLog: true,
+		ServerName: "collapse", DontListen: true, NoSigs: true, NoLog: true,
 		JetStream: true, StoreDir: o.Dir, SyncAlways: true, JetStreamMaxMemory: 64 << 20,
-		// Anybody who reaches the address can hold a connection until AuthTimeout, 2 s: strangers must not use up what files need.
-		MaxConn: descriptors.Share(2),
+	}
+	if o.CertFile != "" { // logging in comes after the handshake
+		opts.AuthTimeout = (handshakeTime + server.AUTH_TIMEOUT).Seconds()
 	}
 	who := newRoles(o.Queue, o.Token)
 	opts.CustomClientAuthentication = who
-	if o.Listen != "" {
-		if err := opts2listen(opts, o); err != nil {
-			return nil, err
-		}
-	}
 	s, err := server.NewServer(opts)
 	if err != nil {
 		return nil, fmt.Errorf("queue: the server: %w", err)
@@ -68,51 +61,45 @@ func StartServer(o ServerOptions) (*Server, error) {
 	s.Start()
 	if !s.ReadyForConnections(20 * time.Second) {
 		s.Shutdown()
-		return nil, fmt.Errorf("queue: the server did not start (files in %s, listening on %q): is the address free, and the folder writable?", o.Dir, o.Listen)
+		return nil, fmt.Errorf("queue: the server did not start (files in %s): is the folder writable?", o.Dir)
 	}
 	q := &Server{s: s, dir: o.Dir, roles: who}
-	if o.Listen != "" {
-		q.url = s.ClientURL()
+	if err := q.listen(o); err != nil {
+		q.Close()
+		return nil, err
 	}
 	return q, nil
 }
 
-// opts2listen opens the server to the network.
-func opts2listen(opts *server.Options, o ServerOptions) error {
-	host, port, err := net.SplitHostPort(o.Listen)
-	if err != nil {
-		return fmt.Errorf("queue: --listen %q: wanted host:port, such as 0.0.0.0:4333: %w", o.Listen, err)
-	}
-	if opts.Port, err = strconv.Atoi(port); err != nil {
-		return fmt.Errorf("queue: --listen %q: the port is not a number", o.Listen)
-	}
-	if opts.Port == 0 {
-		opts.Port = server.RANDOM_PORT
-	}
-	if opts.Host = host; host == "" {
-		opts.Host = "127.0.0.1"
+// listen opens the server to the network if the options say where.
+func (s *Server) listen(o ServerOptions) (err error) {
+	if o.Listen == "" {
+		return nil
 	}
 	if o.Token == "" {
 		return errors.New("queue: a server that listens needs a token")
 	}
-	if o.CertFile == "" {
-		return nil
-	}
-	for _, path := range []string{o.CertFile, o.KeyFile} {
-		if err := inputfile.Check(path, inputfile.Bundle); err != nil {
-			return fmt.Errorf("queue: certificate: %w", err)
+	var config *tls.Config
+	if o.CertFile != "" {
+		if config, err = keyPair(o.CertFile, o.KeyFile); err != nil {
+			return err
 		}
 	}
-	tls, err := server.GenTLSConfig(&server.TLSConfigOpts{CertFile: o.CertFile, KeyFile: o.KeyFile})
-	if err != nil {
-		return fmt.Errorf("queue: certificate: %w", err)
+	logf := o.Logf
+	if logf == nil {
+		logf = func(string, ...any) {}
 	}
-	opts.TLSConfig, opts.TLS, opts.TLSTimeout = tls, true, 5
-	return nil
+	s.front, err = newFront(o.Listen, config, s.s.InProcessConn, logf)
+	return err
 }
 
 // URL is the address where others reach the server, "" if it does not listen.
-func (s *Server) URL() string { return s.url }
+func (s *Server) URL() string {
+	if s.front == nil {
+		return ""
+	}
+	return s.front.url()
+}
 
 // room is the space that must be free on the server's disk to continue.
 const room = MaxMessage
@@ -132,19 +119,14 @@ func (s *Server) CheckDisk() error {
 func (s *Server) Close() {
 	s.s.Shutdown()
 	s.s.WaitForShutdown()
+	if s.front != nil {
+		s.front.close()
+	}
 }
-
-// connectTime is how long Connect tries to get one of the connections that strangers hold. Each of theirs ends after AuthTimeout.
-const connectTime = 30 * time.Second
 
 // Connect connects within the process, with all permissions.
 func (s *Server) Connect(opt Options) (*Broker, error) {
-	for start := time.Now(); ; time.Sleep(time.Millisecond) {
-		b, err := connect(nats.DefaultURL, opt, nats.InProcessServer(s.s), nats.Token(s.roles.coordinator))
-		if !errors.Is(err, nats.ErrMaxConnectionsExceeded) || time.Since(start) > connectTime {
-			return b, err
-		}
-	}
+	return connect(nats.DefaultURL, opt, nats.InProcessServer(s.s), nats.Token(s.roles.coordinator))
 }
 
 // errorLog passes on a server's errors, those of one kind at most once in errorsEvery: strangers can cause many.
