@@ -8,9 +8,11 @@
 The first call draws settings by seed (K, L, the share of q's threshold, one width for all layers), descends from random starts of four
 sizes in each, and appends the lowest value to the file; called again it goes on where it was. The second has the default search of
 collapse, half a minute each, reach these values, and exits with 1 if one is missed by more than one part in a million. The third prints
-how far below neural collapse the searches of collapse end, as a table of docs/internal/formulas.md (4.1).
+how far below neural collapse the searches of collapse end, as a table of docs/internal/formulas.md (4.1). With --jobs each does several
+settings side by side; a search then has two threads.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import random
@@ -89,15 +91,25 @@ def descend(args):
     import numpy as np
 
     done = {json.loads(line)["number"] for line in open(args.out)} if os.path.exists(args.out) else set()
-    for setting in settings(args.seed, args.count):
-        if setting["number"] in done:
-            continue
-        value, size, arrived, x = lowest(setting, args.starts, args.seed)
-        with open(args.out, "a") as out:
-            out.write(json.dumps(dict(setting, starts=args.starts, elsewhere=value, size=size, arrived=arrived)) + "\n")
-        if args.points:
-            os.makedirs(args.points, exist_ok=True)
-            np.save(os.path.join(args.points, "%d.npy" % setting["number"]), x)
+    # The largest first, so that none is left alone at the end.
+    left = [s for s in settings(args.seed, args.count) if s["number"] not in done][:: -1 if args.jobs > 1 else 1]
+    with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
+        under_way = {pool.submit(lowest, setting, args.starts, args.seed): setting for setting in left}
+        for ended in concurrent.futures.as_completed(under_way):
+            setting, (value, size, arrived, x) = under_way[ended], ended.result()
+            with open(args.out, "a") as out:
+                out.write(json.dumps(dict(setting, starts=args.starts, elsewhere=value, size=size, arrived=arrived)) + "\n")
+            if args.points:
+                os.makedirs(args.points, exist_ok=True)
+                np.save(os.path.join(args.points, "%d.npy" % setting["number"]), x)
+
+
+def searches(args, jobs):
+    """The answers of collapse to pairs of a setting and flags, in their order."""
+    pool = concurrent.futures.ThreadPoolExecutor(args.jobs)
+    if args.jobs > 1:
+        os.environ["GOMAXPROCS"] = "2"
+    return pool.map(lambda job: search(args.binary, job[0], *job[1]), jobs)
 
 
 def search(binary, setting, *flags):
@@ -110,9 +122,8 @@ def search(binary, setting, *flags):
 def compare(args):
     worst, missed, rows = 0.0, 0, 0
     print(" K  L width  q/q*    elsewhere (arrived)   ours         ours/elsewhere  collapse     found from")
-    for line in open(args.file):
-        s = json.loads(line)
-        answer = search(args.binary, s, "--seed", str(args.seed))
+    lines = [json.loads(line) for line in open(args.file)]
+    for s, answer in zip(lines, searches(args, [(s, ("--seed", str(args.seed))) for s in lines])):
         ours, ratio = answer["explored"]["objective"], answer["explored"]["objective"] / s["elsewhere"]
         rows, worst, missed = rows + 1, max(worst, ratio), missed + (ratio > 1 + MISSED)
         print("%2d %2d %4d   %4.2f   %.9f (%3d)     %.9f  %.7f%s      %.7f    %s" % (s["k"], s["layers"], s["width"], s["share"], s["elsewhere"], s["arrived"],
@@ -123,10 +134,12 @@ def compare(args):
 
 def table(args):
     print("| K | " + " | ".join("L = %d" % l for l in args.layers) + " |\n" + "|---" * (len(args.layers) + 1) + "|")
+    cases = [dict(k=k, layers=layers, width=k, penalty=args.share * threshold(layers) / k) for k in args.k for layers in args.layers]
+    answers = searches(args, [(case, ("--starts", str(args.starts))) for case in cases])
     for k in args.k:
         cells = []
-        for layers in args.layers:
-            answer = search(args.binary, dict(k=k, layers=layers, width=k, penalty=args.share * threshold(layers) / k), "--starts", str(args.starts))
+        for _ in args.layers:
+            answer = next(answers)
             found, collapse = answer["explored"], answer["known"]["collapse"]
             below = 100 * (1 - found["objective"] / collapse)
             cells.append("–" if below < 1e-6 else "%.2f %%, rank %d" % (below, min(found["ranks"])))
@@ -155,6 +168,8 @@ def main():
     three.add_argument("--layers", type=int, nargs="+", default=[2, 3, 4, 5, 6])
     three.add_argument("--starts", type=int, default=160, help="random starts of each search, without a limit of time")
     three.set_defaults(run=table)
+    for command in (one, two, three):
+        command.add_argument("--jobs", type=int, default=1, help="settings side by side")
     args = parser.parse_args()
     return args.run(args)
 
