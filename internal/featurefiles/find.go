@@ -132,9 +132,14 @@ func (f *finder) choose(s *shard, r Role, mine bool) (name string, ok bool, err 
 		return headers[0].Name, true, nil
 	}
 	var hits []string
-	for _, h := range headers {
-		if r.recognises(s.label(h), own) && (own || !f.taken[[2]string{s.path, h.Name}]) {
-			hits = append(hits, h.Name)
+	for _, is := range []func(string, bool) bool{r.recognises, r.mayBe} {
+		for _, h := range headers {
+			if is(s.label(h), own) && (own || !f.taken[[2]string{s.path, h.Name}]) {
+				hits = append(hits, h.Name)
+			}
+		}
+		if len(hits) > 0 {
+			break
 		}
 	}
 	switch len(hits) {

@@ -26,17 +26,18 @@ const (
 var roles = [roleCount]struct {
 	word, flag string
 	usual      []string
-	base       Role // files given by the role's own flag may use this role's names as well
+	base       Role     // files given by the role's own flag may use this role's names as well
+	otherwise  []string // names that may mean something else, too: taken where no array has a usual one
 }{
-	Features:     {"features", "--features", []string{"features", "feats", "feature", "embeddings", "embedding", "h", "penultimate", "train_features", "train_embeddings", "train_h"}, Features},
-	Labels:       {"labels", "--labels", []string{"labels", "label", "y", "targets", "target", "train_labels", "train_targets", "train_y", "train_observed"}, Labels},
-	Weights:      {"classifier weight", "--weights", []string{"weight", "weights", "w", "fc.weight", "classifier.weight", "head.weight", "linear.weight"}, Weights},
-	Bias:         {"classifier bias", "--bias", []string{"bias", "b", "fc.bias", "classifier.bias", "head.bias", "linear.bias"}, Bias},
-	TestFeatures: {"test features", "--test-features", []string{"test_features", "test_feats", "test_embeddings", "test_h"}, Features},
-	TestLabels:   {"test labels", "--test-labels", []string{"test_labels", "test_targets", "test_y", "test_true"}, Labels},
-	TrueLabels:   {"true labels", "--true-labels", []string{"true_labels", "y_true", "clean_labels", "train_true"}, Labels},
-	Corrupted:    {"mask of redrawn labels", "--corrupted", []string{"corrupted", "redrawn", "train_redrawn", "mask"}, Corrupted},
-	OOD:          {"out-of-distribution features", "--ood", []string{"ood", "ood_features", "ood_h"}, Features},
+	Features:     {"features", "--features", []string{"features", "feats", "feature", "embeddings", "embedding", "h", "penultimate", "train_features", "train_embeddings", "train_h"}, Features, []string{"x", "train_x", "x_train"}},
+	Labels:       {"labels", "--labels", []string{"labels", "label", "y", "targets", "target", "train_labels", "train_targets", "train_y", "y_train", "train_observed"}, Labels, nil},
+	Weights:      {"classifier weight", "--weights", []string{"weight", "weights", "w", "fc.weight", "classifier.weight", "head.weight", "linear.weight"}, Weights, nil},
+	Bias:         {"classifier bias", "--bias", []string{"bias", "b", "fc.bias", "classifier.bias", "head.bias", "linear.bias"}, Bias, nil},
+	TestFeatures: {"test features", "--test-features", []string{"test_features", "test_feats", "test_embeddings", "test_h"}, Features, []string{"test_x", "x_test"}},
+	TestLabels:   {"test labels", "--test-labels", []string{"test_labels", "test_targets", "test_y", "y_test", "test_true"}, Labels, nil},
+	TrueLabels:   {"true labels", "--true-labels", []string{"true_labels", "y_true", "clean_labels", "train_true"}, Labels, nil},
+	Corrupted:    {"mask of redrawn labels", "--corrupted", []string{"corrupted", "redrawn", "train_redrawn", "mask"}, Corrupted, nil},
+	OOD:          {"out-of-distribution features", "--ood", []string{"ood", "ood_features", "ood_h"}, Features, nil},
 }
 
 // String returns what people call the role.
@@ -61,4 +62,10 @@ func (r Role) recognises(name string, own bool) bool {
 	return slices.ContainsFunc(roles[r].usual, func(usual string) bool {
 		return strings.Contains(usual, ".") && strings.HasSuffix(name, "."+usual)
 	})
+}
+
+// mayBe reports whether an array has this role if no other does by its name, as X has in a file of X and y.
+func (r Role) mayBe(name string, own bool) bool {
+	name = strings.ToLower(name)
+	return slices.Contains(roles[r].otherwise, name) || own && slices.Contains(roles[roles[r].base].otherwise, name)
 }

@@ -53,6 +53,17 @@ func TestEveryRole(t *testing.T) {
 	near(t, "flags", measured(t, write(t, "flags", arrays), measure.Options{}), maps.Collect(want.Measures.All()), 1e-12, 1e-15)
 }
 
+// TestXAndY: X is the features where no array has a usual name, and not where one has.
+func TestXAndY(t *testing.T) {
+	p := problems()[0]
+	x, y := encoded("X", []int{p.k * p.n, p.d}, p.h, arrayfile.F64, false, false), encoded("y", []int{p.k * p.n}, labelsOf(p.y), arrayfile.I64, false, false)
+	want := measured(t, write(t, "npz", p.arrays(arrayfile.F64, arrayfile.I64, false, false)[:2]), measure.Options{})
+	near(t, "X and y", measured(t, write(t, "npz", []arrayfile.Array{x, y}), measure.Options{}), maps.Collect(want.Measures.All()), 0, 0)
+	inputs := encoded("x", []int{p.k * p.n, 1}, make([]float64, p.k*p.n), arrayfile.F64, false, false)
+	all := append(p.arrays(arrayfile.F64, arrayfile.I64, false, false)[:2], inputs)
+	near(t, "inputs beside features", measured(t, write(t, "npz", all), measure.Options{}), maps.Collect(want.Measures.All()), 0, 0)
+}
+
 // TestTestFileBringsItsLabels: --test-features of a file with features and labels needs no --test-labels.
 func TestTestFileBringsItsLabels(t *testing.T) {
 	p := problems()[0]
