@@ -161,8 +161,10 @@ func explainState(r *measure.Report, s state, nc1, ratio float64) verdict {
 		return verdict{s, "It is not known whether classes overlap: NC1 is small (" + spread + "), but no sample was compared with all class means"}
 	case complete:
 		return verdict{s, "samples lie on their class means"}
-	case collapsed, onTheWay:
-		return verdict{s, spread}
+	case collapsed:
+		return verdict{s, mostDirections(r, CollapsedRatio, ratio, spread)}
+	case onTheWay:
+		return verdict{s, mostDirections(r, partRatio, ratio, spread)}
 	case byChance:
 		return verdict{s, chance(r)}
 	}
@@ -200,7 +202,7 @@ func notCollapsed(r *measure.Report, spread string, nc1, ratio float64) string {
 		return fmt.Sprintf("No clear collapse: NC1 is small, but still %s of its value for shuffled labels", ratioWords(nc1/null.Median))
 	}
 	words := "No collapse: " + spread
-	if few := tightDirections(r); few > 0 {
+	if few := directionsBelow(r, CollapsedRatio); few > 0 {
 		words += fmt.Sprintf("; only %d of %s is tight", few, format.Count(len(r.Directions), "direction"))
 		if few > 1 {
 			words = strings.TrimSuffix(words, "is tight") + "are tight"
@@ -209,10 +211,19 @@ func notCollapsed(r *measure.Report, spread string, nc1, ratio float64) string {
 	return words
 }
 
-// tightDirections counts the directions between class means in which classes are as tight as collapsed ones.
-func tightDirections(r *measure.Report) (n int) {
+// mostDirections are the words for a state that the median over directions decided where the mean over them is above its limit, as a few
+// directions in which class means hardly differ can make it.
+func mostDirections(r *measure.Report, limit, ratio float64, spread string) string {
+	if ratio <= limit {
+		return spread
+	}
+	return fmt.Sprintf("this holds in %d of %s between class means; over all, %s", directionsBelow(r, limit), format.Count(len(r.Directions), "direction"), spread)
+}
+
+// directionsBelow counts the directions between class means in which the ratio of variances is at most limit.
+func directionsBelow(r *measure.Report, limit float64) (n int) {
 	for _, v := range r.Directions {
-		if v <= CollapsedRatio {
+		if v <= limit {
 			n++
 		}
 	}

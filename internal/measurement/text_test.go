@@ -43,6 +43,12 @@ func TestFindingSentences(t *testing.T) {
 			r.Null, r.Directions = nil, measure.Vector{100, 40, .01}
 		}, "No collapse: " + spread +
 			"4.00 times" + along + "; only 1 of 3 directions is tight"},
+		// One wide direction of nine does not decide: the median of all is tight.
+		{func(r *measure.Report) {
+			set(r, measure.KeyNC1Pinv, .45)
+			r.Null[measure.KeyNC1Pinv] = measure.Null{Low: 9, Median: 10, High: 11}
+			r.Directions = measure.Vector{4.42, .01, .01, .01, .01, .01, .01, .01, .01}
+		}, "Collapsed: this holds in 8 of 9 directions between class means; over all, " + spread + "70.7\u00a0% of" + along + "; class means are near a simplex ETF"},
 		{func(r *measure.Report) { r.Facts.Nearest = measure.Share{Yes: .5, No: .5} }, "No collapse: NC1 is small, but only 50.00\u00a0% of samples are nearest to their own class mean: classes overlap"},
 		{func(r *measure.Report) {
 			r.Null[measure.KeyNC1Pinv] = measure.Null{Low: 2.6e-4, Median: 3e-4, High: 4e-4}
