@@ -48,6 +48,20 @@ func TestExploreGoesBelowPointsFoundElsewhere(t *testing.T) {
 	}
 }
 
+// TestExploreFindsTheGrid: six classes in two rows and three columns, told apart by features of rank 4. Of 200 plain descents in scipy the
+// lowest ended at 0.37122.
+func TestExploreFindsTheGrid(t *testing.T) {
+	c := rectified(3, 6, 16, 6*0.033113472448735554)
+	k := known(t, c)
+	found, err := c.Explore(t.Context(), nil, k.Collapse, Effort{Starts: 2}, nil)
+	if err != nil || !(found.Objective <= 0.36898884) || !strings.Contains(found.From, "classes in 2 rows") {
+		t.Fatalf("found %.10g from %s, collapse %.10g, %v", found.Objective, found.From, k.Collapse, err)
+	}
+	if f := c.Eval(found.Point, nil); !(math.Abs(f-found.Objective) < 1e-12) || found.Ranks[3] != 4 {
+		t.Errorf("its point has %.12g, ranks %v", f, found.Ranks)
+	}
+}
+
 // TestExploreOfOtherPenalties: moving weights between layers changes no value, so samples and unequal penalties of the same product give the same point.
 func TestExploreOfOtherPenalties(t *testing.T) {
 	longtest.Only(t)

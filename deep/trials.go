@@ -8,17 +8,23 @@ import (
 	"strings"
 )
 
-// trial is a random start: the widths of its layers, from the last to that of the features, and how large its weights are.
+// trial is a random start: its profile, and how large its weights are.
 type trial struct {
+	profile
+	size float64
+}
+
+// profile is the widths of a start's layers, from the last to that of the features.
+type profile struct {
 	widths []int
-	size   float64
+	rows   int // of the grid in which the features place the classes; 0: they are random
 }
 
 // sizes of random weights, against those that keep the size of features from layer to layer.
 var startSizes = []float64{1, 0.6, 1.6}
 
 // trials are n random starts. Models of K classes can have points of low rank that starts of the whole width seldom find; narrow first
-// layers find these. The last layers may unfold the classes step by step. Wide layers have fewer poor local minima, and penalties leave them few neurons.
+// layers find these, or features that place the classes in a grid. The last layers may unfold the classes step by step. Wide layers have fewer poor local minima, and penalties leave them few neurons.
 func (c Config) trials(n int) []trial {
 	shapes := c.profiles()
 	out := make([]trial, n)
@@ -29,7 +35,7 @@ func (c Config) trials(n int) []trial {
 }
 
 // profiles are the widths of random starts.
-func (c Config) profiles() (out [][]int) {
+func (c Config) profiles() (out []profile) {
 	narrowest, given := slices.Min(c.Widths), c.Widths[0]
 	wide := min(3*c.K, max(widest, c.K+1))
 	add := func(last ...int) { // the last layers; those before are as wide as the last of these
@@ -37,7 +43,14 @@ func (c Config) profiles() (out [][]int) {
 			for len(last) < c.Layers() {
 				last = append(last, last[len(last)-1])
 			}
-			out = append(out, last)
+			out = append(out, profile{widths: last})
+		}
+	}
+	// Classes in rows and columns: features say which row and which column, so rows + columns − 1 dimensions tell them all apart.
+	for rows := 2; rows*rows <= c.K; rows++ {
+		if d := rows + (c.K+rows-1)/rows; d < c.K && d <= narrowest {
+			add(max(given, wide), d)
+			out[len(out)-1].rows = rows
 		}
 	}
 	add(given, narrowest)
@@ -71,6 +84,9 @@ func (t trial) name() string {
 		if d != first {
 			words = append(words, fmt.Sprintf("%d before it", d))
 		}
+	}
+	if t.rows > 0 {
+		words = append(words, fmt.Sprintf("classes in %d rows", t.rows))
 	}
 	return fmt.Sprintf("a random start, %d dimensions in the first layers, %s, weights of size %g", first, strings.Join(words, ", "), t.size)
 }
@@ -130,6 +146,11 @@ func (c Config) reluStart(t trial, rng *rand.Rand) []float64 {
 			switch {
 			case !narrow || i < 2 || i < c.Layers() && rows != columns:
 				return v
+			case i == c.Layers() && t.rows > 0: // column k is a class
+				if r < t.rows && k%t.rows == r || r >= t.rows && k/t.rows == r-t.rows {
+					return t.size + v/4
+				}
+				return math.Abs(v) / 4
 			case i == c.Layers():
 				return math.Abs(v)
 			case r == k:
