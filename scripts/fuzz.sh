@@ -7,6 +7,7 @@
 # forgets them. FUZZ_PARALLEL is the number of workers (1).
 set -euo pipefail
 cd "$(dirname "$0")/.."
+module=$(go list -m)
 built=$(mktemp -d)
 trap 'rm -rf "$built"' EXIT
 memory=${TMPDIR:-/tmp}
@@ -22,7 +23,7 @@ for one in "${asked[@]}"; do
 	targets=${one#"$package"}
 	# go test -fuzz counts branches in every package of a program, and after each input goes through all counters: hundreds of thousands in a
 	# program with SQLite and NATS. Counted here alone, inputs run up to fifty times as fast, and what is new is new in this repository.
-	go test -c -o "$built/test" -gcflags='collapse/...=-d=libfuzzer' "$package"
+	go test -c -o "$built/test" -gcflags="$module/...=-d=libfuzzer" "$package"
 	for target in ${targets#.} $([ -n "$targets" ] || grep -h -o '^func Fuzz[A-Za-z0-9]*' "$package"/*_test.go | cut -d' ' -f2); do
 		echo "$package $target"
 		# Without a bound on minimisation Go spends up to a minute on making each new input smaller, and a target that reads whole files then runs
@@ -33,7 +34,7 @@ for one in "${asked[@]}"; do
 			cd "$package"
 			ulimit -v 3000000
 			GOMAXPROCS=1 GOGC=400 TMPDIR="$memory" GOTMPDIR="$memory" "$built/test" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$time" \
-				-test.fuzzminimizetime 10x -test.parallel "${FUZZ_PARALLEL:-1}" -test.fuzzcachedir "$(go env GOCACHE)/fuzz/collapse/${package#./}"
+				-test.fuzzminimizetime 10x -test.parallel "${FUZZ_PARALLEL:-1}" -test.fuzzcachedir "$(go env GOCACHE)/fuzz/$module/${package#./}"
 		)
 	done
 done

@@ -16,100 +16,100 @@ import (
 
 // only lists the packages that may import nothing of ours but what stands beside them, directly or through others.
 var only = map[string][]string{
-	"collapse/internal/kernel/isa":         {},
-	"collapse/internal/kernel/memory":      {"collapse/internal/kernel/isa"},
-	"collapse/internal/kernel":             {},
-	"collapse/internal/kernel/gemm":        {"collapse/internal/kernel", "collapse/internal/kernel/isa", "collapse/internal/kernel/memory", "collapse/parallel"},
-	"collapse/internal/kernel/rows":        {"collapse/internal/kernel", "collapse/internal/kernel/isa"},
-	"collapse/internal/kernel/elementwise": {"collapse/internal/kernel", "collapse/internal/kernel/isa", "collapse/parallel"},
-	"collapse/internal/kernel/conv":        {"collapse/internal/kernel", "collapse/internal/kernel/elementwise", "collapse/internal/kernel/isa", "collapse/internal/kernel/memory", "collapse/parallel"},
+	"./internal/kernel/isa":         {},
+	"./internal/kernel/memory":      {"./internal/kernel/isa"},
+	"./internal/kernel":             {},
+	"./internal/kernel/gemm":        {"./internal/kernel", "./internal/kernel/isa", "./internal/kernel/memory", "./parallel"},
+	"./internal/kernel/rows":        {"./internal/kernel", "./internal/kernel/isa"},
+	"./internal/kernel/elementwise": {"./internal/kernel", "./internal/kernel/isa", "./parallel"},
+	"./internal/kernel/conv":        {"./internal/kernel", "./internal/kernel/elementwise", "./internal/kernel/isa", "./internal/kernel/memory", "./parallel"},
 
-	"collapse/measure/internal/vec": {"collapse/internal/kernel", "collapse/internal/kernel/isa", "collapse/internal/kernel/rows"},
-	"collapse/arrayfile":            {"collapse/internal/inputfile"},
-	"collapse/internal/jail":        {"collapse/internal/inputfile"},
-	"collapse/internal/rundir":      {"collapse/arrayfile", "collapse/internal/inputfile", "collapse/internal/jail"},
-	"collapse/internal/store":       {"collapse/internal/descriptors", "collapse/internal/inputfile", "collapse/internal/jail"},
-	"collapse/internal/queue":       {"collapse/internal/descriptors", "collapse/internal/inputfile", "collapse/internal/jail"},
-	"collapse/internal/chart":       {"collapse/internal/format", "collapse/internal/safetext", "collapse/internal/zipped"},
-	"collapse/internal/format":      {},
+	"./measure/internal/vec": {"./internal/kernel", "./internal/kernel/isa", "./internal/kernel/rows"},
+	"./arrayfile":            {"./internal/inputfile"},
+	"./internal/jail":        {"./internal/inputfile"},
+	"./internal/rundir":      {"./arrayfile", "./internal/inputfile", "./internal/jail"},
+	"./internal/store":       {"./internal/descriptors", "./internal/inputfile", "./internal/jail"},
+	"./internal/queue":       {"./internal/descriptors", "./internal/inputfile", "./internal/jail"},
+	"./internal/chart":       {"./internal/format", "./internal/safetext", "./internal/zipped"},
+	"./internal/format":      {},
 
-	"collapse/internal/judge/inference": {},
+	"./internal/judge/inference": {},
 
-	"collapse/internal/descriptors": {},
-	"collapse/internal/inputfile":   {},
-	"collapse/internal/outfile":     {},
-	"collapse/internal/process":     {},
-	"collapse/internal/safetext":    {},
-	"collapse/internal/classcounts": {},
-	"collapse/internal/descent":     {},
-	"collapse/internal/hull":        {},
-	"collapse/internal/sampling":    {},
-	"collapse/internal/screen":      {},
-	"collapse/internal/search":      {},
-	"collapse/internal/spectrum":    {},
-	"collapse/internal/spelling":    {},
-	"collapse/internal/tensorboard": {},
-	"collapse/internal/wheel":       {"collapse/internal/inputfile"},
-	"collapse/internal/zipped":      {},
-	"collapse/python":               {},
-	"collapse/internal/engine":      {"collapse/arrayfile", "collapse/internal/inputfile"},
-	"collapse/measure/internal/dd":  {},
-	"collapse/parallel":             {},
+	"./internal/descriptors": {},
+	"./internal/inputfile":   {},
+	"./internal/outfile":     {},
+	"./internal/process":     {},
+	"./internal/safetext":    {},
+	"./internal/classcounts": {},
+	"./internal/descent":     {},
+	"./internal/hull":        {},
+	"./internal/sampling":    {},
+	"./internal/screen":      {},
+	"./internal/search":      {},
+	"./internal/spectrum":    {},
+	"./internal/spelling":    {},
+	"./internal/tensorboard": {},
+	"./internal/wheel":       {"./internal/inputfile"},
+	"./internal/zipped":      {},
+	"./python":               {},
+	"./internal/engine":      {"./arrayfile", "./internal/inputfile"},
+	"./measure/internal/dd":  {},
+	"./parallel":             {},
 }
 
 // forbidden lists, for each package, what it must not import, directly or through others.
 // A trailing "…" stands for everything below.
 var forbidden = map[string][]string{
-	"collapse/nn":                   {"collapse/measure", "collapse/data", "collapse/internal/train", "collapse/internal/store", "collapse/ufm"},
-	"collapse/optim":                {"collapse/measure", "collapse/data", "collapse/internal/train", "collapse/internal/store", "collapse/ufm"},
-	"collapse/data":                 {"collapse/measure", "collapse/nn", "collapse/internal/train", "collapse/internal/store"},
-	"collapse/measure":              {"collapse/nn", "collapse/optim", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
-	"collapse/measure/measuretest":  {"collapse/measure", "collapse/internal/kernel…"}, // the oracle shares nothing with what it judges
-	"collapse/internal/reporttest":  {"collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
-	"collapse/etf":                  {"collapse/nn", "collapse/optim", "collapse/internal/train", "collapse/internal/store"},
-	"collapse/ufm":                  {"collapse/data", "collapse/internal/train", "collapse/internal/store"},
-	"collapse/dilation":             {"collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
-	"collapse/imbalance":            {"collapse/ufm", "collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
-	"collapse/sphere":               {"collapse/ufm", "collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
-	"collapse/deep":                 {"collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
-	"collapse/landscape":            {"collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store"},
-	"collapse/internal/train":       {"collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/study…", "collapse/internal/cli"},
-	"collapse/internal/script":      {"collapse/internal/judge", "collapse/internal/measurement", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/upkeep", "collapse/internal/study…", "collapse/internal/cli"},
-	"collapse/internal/judge":       {"collapse/internal/measurement", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/chart", "collapse/internal/recipe", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/cli", "html/template"},
-	"collapse/internal/measurement": {"collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/chart", "collapse/internal/store", "collapse/nn", "collapse/internal/train", "collapse/internal/cli", "html/template"},
-	"collapse/internal/figure":      {"collapse/internal/page", "collapse/internal/serve", "collapse/internal/recipe", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/cli", "html/template"},
-	"collapse/internal/page":        {"collapse/internal/serve", "collapse/internal/theoryrun", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/cli"},
-	"collapse/internal/study":       {"collapse/internal/study/…", "collapse/internal/demo", "collapse/internal/bench…", "collapse/internal/cli", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page"},
-	"collapse/internal/demo":        {"collapse/internal/study…", "collapse/internal/queue", "collapse/internal/cli", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page"},
-	"collapse/internal/parity":      {"collapse/internal/study…", "collapse/internal/queue", "collapse/internal/cli"},
-	"collapse/internal/bench":       {"collapse/internal/study…", "collapse/internal/store", "collapse/internal/queue", "collapse/internal/cli"},
-	"collapse/internal/bench/load":  {"collapse/internal/study/worker", "collapse/internal/study/trials", "collapse/internal/cli"},
-	"collapse/internal/recipe":      {"collapse/internal/page", "collapse/internal/theoryrun", "collapse/internal/cli", "collapse/internal/study…", "collapse/internal/queue"},
-	"collapse/internal/theoryfig":   {"collapse/recipes", "collapse/internal/recipe", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/store", "collapse/internal/train"},
-	"collapse/internal/theoryrun":   {"collapse/internal/page", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/serve", "collapse/internal/cli"},
-	"collapse/internal/results":     {"collapse/internal/page", "collapse/internal/figure", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/serve", "collapse/internal/cli", "html/template"},
-	"collapse/internal/scale":       {"collapse/internal/page", "collapse/internal/theoryrun", "collapse/internal/serve", "collapse/internal/study/worker", "collapse/internal/cli", "html/template"},
-	"collapse/internal/upkeep":      {"collapse/internal/cli", "collapse/internal/study…", "collapse/internal/queue", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page"},
-	"collapse/internal/release":     {"collapse/internal/cli", "collapse/internal/store", "collapse/internal/train", "collapse/measure", "collapse/nn", "collapse/data"},
-	"collapse/internal/serve":       {"collapse/internal/cli", "collapse/internal/study…", "collapse/internal/queue"},
+	"./nn":                   {"./measure", "./data", "./internal/train", "./internal/store", "./ufm"},
+	"./optim":                {"./measure", "./data", "./internal/train", "./internal/store", "./ufm"},
+	"./data":                 {"./measure", "./nn", "./internal/train", "./internal/store"},
+	"./measure":              {"./nn", "./optim", "./data", "./internal/train", "./internal/store"},
+	"./measure/measuretest":  {"./measure", "./internal/kernel…"}, // the oracle shares nothing with what it judges
+	"./internal/reporttest":  {"./nn", "./data", "./internal/train", "./internal/store"},
+	"./etf":                  {"./nn", "./optim", "./internal/train", "./internal/store"},
+	"./ufm":                  {"./data", "./internal/train", "./internal/store"},
+	"./dilation":             {"./nn", "./data", "./internal/train", "./internal/store"},
+	"./imbalance":            {"./ufm", "./nn", "./data", "./internal/train", "./internal/store"},
+	"./sphere":               {"./ufm", "./nn", "./data", "./internal/train", "./internal/store"},
+	"./deep":                 {"./nn", "./data", "./internal/train", "./internal/store"},
+	"./landscape":            {"./nn", "./data", "./internal/train", "./internal/store"},
+	"./internal/train":       {"./internal/judge", "./internal/figure", "./internal/page", "./internal/study…", "./internal/cli"},
+	"./internal/script":      {"./internal/judge", "./internal/measurement", "./internal/figure", "./internal/page", "./internal/upkeep", "./internal/study…", "./internal/cli"},
+	"./internal/judge":       {"./internal/measurement", "./internal/figure", "./internal/page", "./internal/chart", "./internal/recipe", "./internal/study…", "./internal/queue", "./internal/cli", "html/template"},
+	"./internal/measurement": {"./internal/judge", "./internal/figure", "./internal/page", "./internal/chart", "./internal/store", "./nn", "./internal/train", "./internal/cli", "html/template"},
+	"./internal/figure":      {"./internal/page", "./internal/serve", "./internal/recipe", "./internal/study…", "./internal/queue", "./internal/cli", "html/template"},
+	"./internal/page":        {"./internal/serve", "./internal/theoryrun", "./internal/study…", "./internal/queue", "./internal/cli"},
+	"./internal/study":       {"./internal/study/…", "./internal/demo", "./internal/bench…", "./internal/cli", "./internal/judge", "./internal/figure", "./internal/page"},
+	"./internal/demo":        {"./internal/study…", "./internal/queue", "./internal/cli", "./internal/judge", "./internal/figure", "./internal/page"},
+	"./internal/parity":      {"./internal/study…", "./internal/queue", "./internal/cli"},
+	"./internal/bench":       {"./internal/study…", "./internal/store", "./internal/queue", "./internal/cli"},
+	"./internal/bench/load":  {"./internal/study/worker", "./internal/study/trials", "./internal/cli"},
+	"./internal/recipe":      {"./internal/page", "./internal/theoryrun", "./internal/cli", "./internal/study…", "./internal/queue"},
+	"./internal/theoryfig":   {"./recipes", "./internal/recipe", "./internal/judge", "./internal/figure", "./internal/page", "./internal/store", "./internal/train"},
+	"./internal/theoryrun":   {"./internal/page", "./internal/study…", "./internal/queue", "./internal/serve", "./internal/cli"},
+	"./internal/results":     {"./internal/page", "./internal/figure", "./internal/study…", "./internal/queue", "./internal/serve", "./internal/cli", "html/template"},
+	"./internal/scale":       {"./internal/page", "./internal/theoryrun", "./internal/serve", "./internal/study/worker", "./internal/cli", "html/template"},
+	"./internal/upkeep":      {"./internal/cli", "./internal/study…", "./internal/queue", "./internal/judge", "./internal/figure", "./internal/page"},
+	"./internal/release":     {"./internal/cli", "./internal/store", "./internal/train", "./measure", "./nn", "./data"},
+	"./internal/serve":       {"./internal/cli", "./internal/study…", "./internal/queue"},
 
-	"collapse/internal/study/wire":      {"collapse/internal/study/engine", "collapse/internal/study/worker", "collapse/internal/study/trials", "collapse/internal/cli"},
-	"collapse/internal/study/engine":    {"collapse/internal/study/worker", "collapse/internal/study/trials", "collapse/internal/study/export", "collapse/internal/study/forecast", "collapse/internal/bench…", "collapse/internal/cli", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page"},
-	"collapse/internal/study/worker":    {"collapse/internal/study/engine", "collapse/internal/study/trials", "collapse/internal/study/export", "collapse/internal/study/forecast", "collapse/internal/bench…", "collapse/internal/cli", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page"},
-	"collapse/internal/study/studytest": {"collapse/internal/study/engine", "collapse/internal/study/worker", "collapse/internal/study/trials", "collapse/internal/cli"}, // tests of all these use it
-	"collapse/internal/study/trials":    {"collapse/internal/study/worker", "collapse/internal/bench…", "collapse/internal/cli", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page"},
-	"collapse/internal/study/export":    {"collapse/internal/study/wire", "collapse/internal/study/engine", "collapse/internal/study/worker", "collapse/internal/study/trials", "collapse/internal/cli"},
-	"collapse/internal/study/forecast":  {"collapse/internal/study/wire", "collapse/internal/study/engine", "collapse/internal/study/worker", "collapse/internal/study/trials", "collapse/internal/cli"},
+	"./internal/study/wire":      {"./internal/study/engine", "./internal/study/worker", "./internal/study/trials", "./internal/cli"},
+	"./internal/study/engine":    {"./internal/study/worker", "./internal/study/trials", "./internal/study/export", "./internal/study/forecast", "./internal/bench…", "./internal/cli", "./internal/judge", "./internal/figure", "./internal/page"},
+	"./internal/study/worker":    {"./internal/study/engine", "./internal/study/trials", "./internal/study/export", "./internal/study/forecast", "./internal/bench…", "./internal/cli", "./internal/judge", "./internal/figure", "./internal/page"},
+	"./internal/study/studytest": {"./internal/study/engine", "./internal/study/worker", "./internal/study/trials", "./internal/cli"}, // tests of all these use it
+	"./internal/study/trials":    {"./internal/study/worker", "./internal/bench…", "./internal/cli", "./internal/judge", "./internal/figure", "./internal/page"},
+	"./internal/study/export":    {"./internal/study/wire", "./internal/study/engine", "./internal/study/worker", "./internal/study/trials", "./internal/cli"},
+	"./internal/study/forecast":  {"./internal/study/wire", "./internal/study/engine", "./internal/study/worker", "./internal/study/trials", "./internal/cli"},
 
-	"collapse/internal/featurefiles": {"collapse/nn", "collapse/data", "collapse/internal/train", "collapse/internal/store", "collapse/internal/judge", "collapse/internal/figure", "collapse/internal/page", "collapse/internal/cli"},
-	"collapse/measure/internal/wide": {"collapse/measure", "collapse/arrayfile", "collapse/nn", "collapse/internal/train", "collapse/internal/store"},
+	"./internal/featurefiles": {"./nn", "./data", "./internal/train", "./internal/store", "./internal/judge", "./internal/figure", "./internal/page", "./internal/cli"},
+	"./measure/internal/wide": {"./measure", "./arrayfile", "./nn", "./internal/train", "./internal/store"},
 }
 
 func TestArrowsPointDown(t *testing.T) {
 	for pkg, deps := range graph(t) {
 		may, bounded := only[pkg]
 		for _, dep := range deps {
-			if bounded && strings.HasPrefix(dep, "collapse/") && !slices.Contains(may, dep) {
+			if bounded && strings.HasPrefix(dep, "./") && !slices.Contains(may, dep) {
 				t.Errorf("%s imports %s, and docs/internal/architecture.md allows %v alone", pkg, dep, may)
 			}
 			if slices.ContainsFunc(forbidden[pkg], func(rule string) bool { return matches(rule, dep) }) {
@@ -119,23 +119,38 @@ func TestArrowsPointDown(t *testing.T) {
 	}
 }
 
-// graph is each package of the module with all that it imports, also through others.
+// graph is each package of the module with all that it imports, also through others. The module itself is ".", whatever its path.
 func graph(t *testing.T) map[string][]string {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}\t{{join .Deps \" \"}}", "collapse/...").Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
+	module := goList(t, "-m")
+	packages := goList(t, "-f", "{{.ImportPath}}\t{{join .Deps \" \"}}", "./...")
 	all := map[string][]string{}
-	for line := range strings.Lines(string(out)) {
-		pkg, deps, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		all[pkg] = strings.Fields(deps)
+	for line := range strings.Lines(packages) {
+		var names []string
+		for _, name := range strings.Fields(line) {
+			if rest, ours := strings.CutPrefix(name, module+"/"); ours {
+				name = "./" + rest
+			}
+			names = append(names, name)
+		}
+		all[names[0]] = names[1:]
 	}
 	return all
 }
 
+func goList(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list"}, args...)...)
+	cmd.Dir = filepath.Join("..", "..")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
 // noRow are packages that stand in no table: what builds the program or its parts, and help for tests.
-var noRow = regexp.MustCompile(`^collapse/(cmd/.*|recipes|internal/(archtest|faulttest|longtest|version|licenses(/gen)?|chart/gen|kernel/(.*/)?asm(/neon)?|.*/(judge|kernel|measurement|tensorboard)test))$`)
+var noRow = regexp.MustCompile(`^\./(cmd/.*|recipes|internal/(archtest|faulttest|longtest|version|licenses(/gen)?|chart/gen|kernel/(.*/)?asm(/neon)?|.*/(judge|kernel|measurement|tensorboard)test))$`)
 
 // TestEveryPackageHasARow compares the packages with the table of packages and with the rules above: a new one needs both.
 func TestEveryPackageHasARow(t *testing.T) {
@@ -147,7 +162,7 @@ func TestEveryPackageHasARow(t *testing.T) {
 	for line := range strings.Lines(section(string(text), "## Packages")) {
 		if cells := strings.Split(line, "|"); len(cells) == 5 {
 			for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1], -1) {
-				rows["collapse/"+name[1]] = true
+				rows["./"+name[1]] = true
 			}
 		}
 	}
@@ -159,7 +174,7 @@ func TestEveryPackageHasARow(t *testing.T) {
 		case noRow.MatchString(pkg):
 		case !rows[pkg]:
 			t.Errorf("%s has no row in docs/internal/architecture.md", pkg)
-		case bounded == ruled && pkg != "collapse/internal/cli": // which may import all
+		case bounded == ruled && pkg != "./internal/cli": // which may import all
 			t.Errorf("%s needs one rule of this test, of what it may import or of what it may not", pkg)
 		}
 	}
