@@ -22,7 +22,8 @@ type found struct {
 	Percent bool // shares
 	answer  inference.Answer
 	only    inference.Estimate   // the pooled estimate, or the only one
-	every   []inference.Estimate // one per cell if every cell is judged; nil: only counts
+	every   []inference.Estimate // one per cell if no mean over cells is judged; nil: only counts
+	each    []inference.Estimate // one per cell
 	region  inference.Region
 	first   error // the first reason why a seed has no value; nil: all have one
 }
@@ -43,7 +44,7 @@ func (c *compiled) effect(e eligible) *found {
 	bySeed := bySeed(e.kept)
 	var estimates []inference.Estimate
 	var effects [][]float64
-	cells := cellsOf(c.Cells, e.kept)
+	cells := cellsOf(c.Cells, c.inCells(e.kept))
 	for _, at := range cells {
 		both, err := c.ask(seeds, bySeed, sample{at: at, all: ofEverySeed(e.all)})
 		if out.first == nil {
@@ -54,7 +55,11 @@ func (c *compiled) effect(e eligible) *found {
 		out.Cells = append(out.Cells, c.cell(settingsText([]selection{at}), both, estimate))
 	}
 	var against []int
-	out.only = estimates[0]
+	out.only, out.each = estimates[0], estimates
+	over := inference.Over
+	if c.Mean {
+		over = inference.OnAverage
+	}
 	switch {
 	case len(estimates) == 1:
 		out.answer = inference.Single(out.only, out.region)
@@ -65,12 +70,12 @@ func (c *compiled) effect(e eligible) *found {
 		out.only = inference.Pooled(effects)
 		pooled := c.cell("all", sides{}, out.only)
 		out.Pooled = &pooled
-		out.answer, against = inference.Over(estimates, out.only, out.region)
+		out.answer, against = over(estimates, out.only, out.region)
 	}
 	for _, i := range against {
 		out.Cells[i].Contradicts = true
 	}
-	if out.answer == inference.CannotTell && out.every == nil && out.only.N >= inference.Enough {
+	if out.answer == inference.CannotTell && out.every == nil && out.only.N >= inference.Enough && inference.Single(out.only, out.region) == inference.CannotTell {
 		out.Needed = out.region.Needed(out.only)
 	}
 	return out
@@ -159,6 +164,14 @@ func (c *compiled) cell(name string, s sides, e inference.Estimate) Cell {
 }
 
 func geometricMean(v []float64) float64 { return math.Exp(inference.Mean(logs(v)).Value) }
+
+// inCells are the runs whose settings make cells.
+func (s Statement) inCells(kept []*JudgedRun) []*JudgedRun {
+	if len(s.Except) == 0 {
+		return kept
+	}
+	return slices.DeleteFunc(slices.Clone(kept), func(r *JudgedRun) bool { return r.Matches(s.Except) })
+}
 
 // cellsOf are the combinations of settings among the runs, in order.
 func cellsOf(keys []string, runs []*JudgedRun) (out []selection) {

@@ -128,6 +128,9 @@ func (f *found) position() string {
 	case inference.Partly:
 		return fmt.Sprintf(": entirely %s %s, but not in %s: %s", side[0], edge, format.Count(len(against), "cell"), strings.Join(against, "; "))
 	}
+	if f.Pooled != nil && inference.Single(f.only, f.region) == inference.Yes {
+		return fmt.Sprintf(": entirely %s %s over all cells, but not on its own in %s: %s", side[0], edge, format.Count(len(f.unsupported()), "cell"), someOf(f.unsupported()))
+	}
 	where := ": it reaches both sides of " + edge
 	if f.Band != nil {
 		where = ": it crosses an end of " + edge
@@ -136,6 +139,16 @@ func (f *found) position() string {
 		return where + fmt.Sprintf("; about %d seeds of this spread would decide it", f.Needed)
 	}
 	return where
+}
+
+// unsupported are the cells whose own interval does not support the claim.
+func (f *found) unsupported() (names []string) {
+	for i, e := range f.each {
+		if inference.Single(e, f.region) != inference.Yes {
+			names = append(names, f.Cells[i].Name)
+		}
+	}
+	return names
 }
 
 func (f *found) contradicting() (names []string) {
@@ -160,8 +173,10 @@ func (s Statement) how(many bool) string {
 	switch {
 	case many && s.Kind == Differ:
 		what += "; the claim is about every cell, and a cell contradicts it after Holm’s correction"
+	case many && s.Mean:
+		what += "; the claim is about the mean over cells, and cells contradict it after Holm’s correction"
 	case many:
-		what += "; the verdict is about the mean over cells, and cells contradict it after Holm’s correction"
+		what += "; the claim is about every cell and holds if the interval of each supports it; cells contradict it after Holm’s correction"
 	}
 	if s.Because != "" {
 		what += "; band: " + s.Because

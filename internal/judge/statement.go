@@ -56,11 +56,13 @@ type Statement struct {
 	Band    *[2]float64 `toml:"band"`    // in the unit; around 1 for ratios, else around 0
 	Because string      `toml:"because"` // the reason for this band
 	Cells   []string    `toml:"cells"`   // settings: asked for every combination of their values, and for all together
+	Mean    bool        `toml:"mean"`    // the sentence is about the mean over cells, not about each
 	Percent bool        `toml:"percent"` // both sides are shares, shown as percentages
 
-	Early bool      `toml:"early"` // also judged on runs below 99.9 % train accuracy
-	Runs  string    `toml:"runs"`  // judged only on "regular" or "degenerate" runs (M-D Fig. 4)
-	Where selection `toml:"where"` // judged only on runs with these settings; a list allows each of its values
+	Early  bool      `toml:"early"`  // also judged on runs below 99.9 % train accuracy
+	Runs   string    `toml:"runs"`   // judged only on "regular" or "degenerate" runs (M-D Fig. 4)
+	Except selection `toml:"except"` // no cells: what the cells are compared with, which would be compared with itself
+	Where  selection `toml:"where"`  // judged only on runs with these settings; a list allows each of its values
 }
 
 // The kinds and units of statements.
@@ -136,9 +138,20 @@ func (s Statement) checkBand() error {
 }
 
 func (s Statement) checkSettings() error {
+	if len(s.Except) > 0 && len(s.Cells) == 0 {
+		return errors.New("except belongs to claims with cells")
+	}
 	for key := range s.Where {
 		if !KnownSetting(key) {
 			return fmt.Errorf("where names %q, which is not a setting%s", key, spelling.Suggestion(key, settingNames()))
+		}
+	}
+	if s.Mean && (len(s.Cells) == 0 || s.Kind == Differ) {
+		return errors.New("mean belongs to claims of kind less, more, equal or linear with cells")
+	}
+	for key := range s.Except {
+		if !KnownSetting(key) {
+			return fmt.Errorf("except names %q, which is not a setting%s", key, spelling.Suggestion(key, settingNames()))
 		}
 	}
 	for _, key := range s.Cells {

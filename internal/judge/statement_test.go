@@ -68,7 +68,13 @@ func TestStatementVerdicts(t *testing.T) {
 		{"a line", line, noisy(runs), judge.Holds},
 		{"in every cell", cells(asks(`final("train.nc1_pinv")`, `start("train.nc1_pinv")`), "loss.kind", "data.noise"), runs, judge.Holds},
 		{"against another setting", with(cells(asks(`final("test.dilation", {"data.noise": 0})`, `final("test.dilation")`), "data.noise"), func(s *judge.Statement) {
+			s.Where, s.Except = map[string]any{"data.noise": []any{0., .1, .2, .4}}, map[string]any{"data.noise": 0.}
+		}), runs, judge.Holds},
+		{"against itself, too", with(cells(asks(`final("test.dilation", {"data.noise": 0})`, `final("test.dilation")`), "data.noise"), func(s *judge.Statement) {
 			s.Where = map[string]any{"data.noise": []any{0., .1, .2, .4}}
+		}), runs, judge.CannotTell},
+		{"on average, against itself, too", with(cells(asks(`final("test.dilation", {"data.noise": 0})`, `final("test.dilation")`), "data.noise"), func(s *judge.Statement) {
+			s.Where, s.Mean = map[string]any{"data.noise": []any{0., .1, .2, .4}}, true
 		}), runs, judge.Holds},
 		{"settled", with(asks(`at("test.dilation", 0.75)`, `final("test.dilation")`), func(s *judge.Statement) {
 			s.Kind, s.Unit, s.Band, s.Because = judge.Equal, "log-ratio", &[2]float64{.99, 1.01}, "a test"

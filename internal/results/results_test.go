@@ -1,6 +1,7 @@
 package results_test
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -178,6 +179,50 @@ func TestCommittedResults(t *testing.T) {
 	if size > 3<<20 {
 		t.Errorf("the figures weigh %d bytes, at most 3 MiB are wanted", size)
 	}
+}
+
+// A claim about several cells holds only where the interval of each supports it, unless its sentence is about their mean.
+func TestEveryCellSupportsWhatHolds(t *testing.T) {
+	folders, err := filepath.Glob(filepath.Join("..", "..", "docs", "results", "*", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	several := 0
+	for _, path := range folders {
+		var recipe results.Recipe
+		if err := json.Unmarshal([]byte(read(t, path)), &recipe); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		for _, c := range recipe.Claims {
+			if c.Verdict != judge.Holds || c.Effect == nil || c.Effect.Pooled == nil || strings.Contains(c.Effect.How, "the claim is about the mean over cells") {
+				continue
+			}
+			several++
+			for _, cell := range c.Effect.Cells {
+				if !supports(c.Effect, float64(cell.Lo), float64(cell.Hi)) || cell.Seeds < 5 {
+					t.Errorf("%s %s holds, but in %s its interval is %v to %v of %d seeds", recipe.ID, c.ID, cell.Name, cell.Lo, cell.Hi, cell.Seeds)
+				}
+			}
+		}
+	}
+	if several < 40 {
+		t.Errorf("%d claims about several cells hold, more are wanted", several)
+	}
+}
+
+// supports reports whether an interval lies where the kind of claim wants it.
+func supports(e *judge.Effect, lo, hi float64) bool {
+	null := 1.0
+	if e.Unit == "difference" {
+		null = 0
+	}
+	switch e.Kind {
+	case judge.Less:
+		return hi < null
+	case judge.More:
+		return lo > null
+	}
+	return e.Band[0] < lo && hi < e.Band[1]
 }
 
 // The rows that docs/papers quotes are those of the committed results: each verdict with its effect stands in the table.

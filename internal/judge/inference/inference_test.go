@@ -184,6 +184,20 @@ func nulls(n int) map[string]func(*rand.Rand) Answer {
 			answer, _ := Over(each, pooled, Below(0))
 			return answer
 		},
+		"a direction in every cell, of which one is at its null": func(r *rand.Rand) Answer {
+			each := make([]Estimate, many)
+			values := [][]float64{normal(r, n, 0, 1)}
+			for range many - 1 {
+				values = append(values, normal(r, n, -3, 1))
+			}
+			for c, v := range values {
+				each[c] = Mean(v)
+			}
+			if answer, _ := Over(each, Pooled(values), Below(0)); answer != Partly { // that says that the cell contradicts
+				return answer
+			}
+			return No
+		},
 		"equality":   func(r *rand.Rand) Answer { return Single(Mean(normal(r, n, 2, 1)), Within(-2, 2)) },
 		"difference": func(r *rand.Rand) Answer { return Single(Mean(normal(r, n, 2, 1)), Beyond(-2, 2)) },
 		"equality of slopes": func(r *rand.Rand) Answer {

@@ -67,10 +67,20 @@ func Single(e Estimate, r Region) Answer {
 	return r.answer(e)
 }
 
-// Over answers a claim about many cells by the pooled estimate. If cells contradict it even after Holm's correction, the answer is partly,
-// or no if every cell does, because effects of both signs cancel in a mean. contradicting are those cells. A single cell is itself the
-// pooled estimate.
+// Over answers a claim about each of many cells that shows in their mean, too: yes if the pooled interval and that of every cell lie
+// inside (a union of nulls is rejected only if each is, so this needs no correction). If the pooled interval does and cells contradict the
+// claim even after Holm's correction, the answer is partly, or no if every cell does, because effects of both signs cancel in a mean.
+// contradicting are those cells. A single cell is itself the pooled estimate.
 func Over(cells []Estimate, pooled Estimate, r Region) (answer Answer, contradicting []int) {
+	answer, contradicting = OnAverage(cells, pooled, r)
+	if answer == Yes && slices.ContainsFunc(cells, func(e Estimate) bool { return Single(e, r) != Yes }) {
+		answer = CannotTell
+	}
+	return answer, contradicting
+}
+
+// OnAverage answers a claim about the mean over cells: by the pooled interval alone, but partly or no where cells contradict it as in Over.
+func OnAverage(cells []Estimate, pooled Estimate, r Region) (answer Answer, contradicting []int) {
 	answer = Single(pooled, r)
 	if len(cells) < 2 {
 		return answer, nil
