@@ -14,8 +14,12 @@ const (
 	sqliteBusy         = 5
 	sqliteReadOnly     = 8
 	sqliteIOErr        = 10
+	sqliteCorrupt      = 11
 	sqliteFull         = 13
 	sqliteCantOpen     = 14
+	sqliteTooBig       = 18
+	sqliteMismatch     = 20
+	sqliteNotADatabase = 26
 	sqliteIOErrShmSize = sqliteIOErr | 19<<8 // the index of the write-ahead log cannot grow
 )
 
@@ -44,6 +48,13 @@ func needsWritableDir(err error) bool {
 func IsUnusable(err error) bool {
 	_, code := codeOf(err)
 	return !descriptors.Scarce(err) && (code == sqliteReadOnly || code == sqliteIOErr || code == sqliteCantOpen)
+}
+
+// IsDamaged reports whether an error of a lab says that its tables hold what this program did not write. No second try reads them.
+func IsDamaged(err error) bool {
+	_, code := codeOf(err)
+	return code == sqliteCorrupt || code == sqliteTooBig || code == sqliteMismatch || code == sqliteNotADatabase ||
+		errors.As(err, new(*ForeignRowError)) || errors.As(err, new(*SchemaError))
 }
 
 // IsFull reports whether an error, from a lab or from the files next to it, says that the disk is full.
