@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 """A campaign of faults (python3 alone): kills, stops, full disks, cut networks, hostile requests and
-workers, changed files, clocks that jump, fuzzing, each trial compared with an undisturbed run. The trials are in scripts/faults.
+workers, strangers' labs, folders of the user's, changed files, clocks that jump, fuzzing, each trial compared with an undisturbed run. The trials are in scripts/faults.
 
-    scripts/campaign.py FOLDER [--hours H] [--seed S] [--only KIND,…] [--binary COLLAPSE]
+    scripts/campaign.py FOLDER [--hours H] [--trials N] [--seed S] [--only KIND,…] [--binary COLLAPSE]
     scripts/campaign.py FOLDER --report
 
 Needs go. Every trial appends a line to FOLDER/trials.jsonl: its kind, seed, counts, seconds, and whether all was as it must be. Called again with
 the same folder it goes on with new seeds, so a campaign may be stopped at any time. Kinds are taken in turn, the one that has had least time
-first. A trial that fails keeps its output in FOLDER/failed-N.log; the campaign goes on, and ends with status 1.
+first; --trials N ends after N of them. A trial that fails keeps its output in FOLDER/failed-N.log; the campaign goes on, and ends with status 1.
 """
 import argparse, collections, json, os, subprocess, sys, tempfile, time
 
 from faults.clocks import clocks
-from faults.common import Failed, of_script, of_test, run
+from faults.common import Failed, of_script, of_seeds, of_test, run
 from faults.fuzzing import fuzz
 from faults.mapped import changed_files
 from faults.network import cut_network, lying_workers, three_servers
@@ -27,6 +27,10 @@ KINDS = {
     "copies": of_script("scripts/copy_labs.sh", "20"),
     "stopped": stopped, "twice": twice, "full disk": full_disk, "cut files": cut_files, "bits": bits, "requests": requests,
     "network": cut_network, "servers": three_servers, "workers": lying_workers, "changed files": changed_files,
+    "hostile labs": of_seeds("./internal/cli", "TestRandomHostileLabs", 10),
+    "output folders": of_seeds("./internal/cli", "TestRandomOutputFolders", 50),
+    "strangers": of_seeds("./internal/study/engine", "TestStrangersDoNotEndAStudy", 1, ("./internal/cli", "TestServeStandsAFlood")),
+    "big lab": of_seeds("./internal/cli", "TestBigLabs", 1),
     "clocks": clocks, "fuzz": fuzz,
 }
 
@@ -87,6 +91,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder")
     parser.add_argument("--hours", type=float, default=1)
+    parser.add_argument("--trials", type=int, default=sys.maxsize, help="end after so many, if not by time")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default=",".join(KINDS))
     parser.add_argument("--binary")
@@ -98,8 +103,9 @@ def main():
         parser.error(f"no kind {', '.join(unknown)}; wanted some of {', '.join(KINDS)}")
     if not a.report:
         c.build()
-        end = time.time() + 3600 * a.hours
-        while time.time() < end:
+        end, made = time.time() + 3600 * a.hours, 0
+        while time.time() < end and made < a.trials:
+            made += 1
             spent = collections.Counter()
             for t in c.trials():
                 spent[t["kind"]] += t["seconds"]

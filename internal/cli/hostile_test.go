@@ -9,15 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"collapse/internal/longtest"
 )
 
 // hostileTrain is a run of a few milliseconds.
@@ -50,7 +46,10 @@ func newGround(t *testing.T, base string) ground {
 	for _, file := range []string{"victim/thesis/t.tex", "project/victim/notes.txt", "project/.ssh/id"} {
 		err = errors.Join(err, os.MkdirAll(filepath.Dir(g.path(file)), 0o777), os.WriteFile(g.path(file), []byte(precious), 0o666))
 	}
-	err = errors.Join(err, os.WriteFile(g.path("q.toml"), []byte(hostileStudy), 0o666))
+	for file, text := range map[string]string{"q.toml": hostileStudy, "h.jsonl": `{"epoch": 3, "values": {"train/nc1_pinv": 0.5}}` + "\n",
+		"long.toml": strings.NewReplacer(`"q"`, `"long"`, "epochs = 1", "epochs = 20000").Replace(hostileStudy)} {
+		err = errors.Join(err, os.WriteFile(g.path(file), []byte(text), 0o666))
+	}
 	runs, readErr := os.ReadDir(filepath.Join(base, "runs"))
 	if err := errors.Join(err, readErr); err != nil {
 		t.Fatal(err)
@@ -127,16 +126,6 @@ func (g ground) around(t *testing.T) map[string]string {
 	return found
 }
 
-// commands are those that read, change or copy a lab. What they write goes to out.
-func (g ground) commands() [][]string {
-	out := func(name string) string { return g.path("out", name) }
-	return [][]string{
-		{"runs", "list"}, {"report", "--out", out("report")}, {"export", "--out", out("t.csv")}, {"lab", "copy", out("copy")}, {"lab", "check"}, {"runs", "show", g.hash[:12]},
-		hostileTrain, {"train", "--resume", g.hash[:12]}, {"study", "run", g.path("q.toml"), "--workers", "1"}, {"runs", "check", "--repair"}, {"runs", "gc"},
-		append(slices.Clone(hostileTrain), "--again"), {"runs", "rm", g.hash[:12]}, {"runs", "gc"},
-	}
-}
-
 // harmless runs a command against the lab, and fails if anything around the lab has changed, if the command hangs, or if it gave away what
 // is the user's own.
 func (g ground) harmless(t *testing.T, what string, args ...string) (code int, stderr string) {
@@ -171,7 +160,7 @@ func (g ground) private(t *testing.T, what string) {
 				return err
 			}
 			defer f.Close()
-			text, err := io.ReadAll(f)
+			text, err := io.ReadAll(io.LimitReader(f, 4<<20)) // there are large files that take no room
 			if strings.Contains(string(text), precious) {
 				t.Errorf("%s: %s holds a file of the user's", what, path)
 			}
@@ -246,57 +235,6 @@ func TestCopyNamesLinks(t *testing.T) {
 	if code != exitOK || !strings.Contains(stdout, "runs/"+g.hash+"/notes.txt is a link: it is not copied") {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
-}
-
-// TestRandomHostileLabs spoils labs by chance, in several ways at once, and runs every command on them.
-func TestRandomHostileLabs(t *testing.T) {
-	base := baseLab(t)
-	seeds := longtest.Of(3, 40)
-	for seed := range seeds {
-		rng := rand.New(rand.NewPCG(uint64(seed), 19))
-		g := newGround(t, base)
-		what := fmt.Sprintf("seed %d: %s", seed, strings.Join(g.spoil(t, rng), ", "))
-		for _, args := range g.commands() {
-			g.harmless(t, what, args...)
-		}
-		g.private(t, what)
-	}
-}
-
-// spoil does a few things to a lab that a stranger may do, and says which.
-func (g ground) spoil(t *testing.T, rng *rand.Rand) (did []string) {
-	t.Helper()
-	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
-	for range 1 + rng.IntN(4) {
-		what := pick("row", "row", "link", "link", "link", "file", "state")
-		up := strings.Repeat("../", 1+rng.IntN(5))
-		target := pick(up+"victim", up+"victim/thesis", up+"victim/thesis/t.tex", up+"victim/notes.txt", up+".ssh", g.path("victim"), g.path("project", ".ssh", "id"), "nowhere", "../"+g.hash)
-		run := "runs/" + g.hash
-		switch what {
-		case "row":
-			what = pick("INSERT OR IGNORE INTO removal VALUES ('"+target+"')", "INSERT OR IGNORE INTO removal VALUES ('.trash-"+target+"')", "INSERT OR IGNORE INTO removal VALUES ('.trash-x/"+target+"')",
-				"UPDATE OR IGNORE run SET hash = '"+target+"'", "INSERT OR IGNORE INTO removal VALUES ('"+g.hash+"')", "UPDATE run SET label = '"+target+"'",
-				"CREATE VIEW IF NOT EXISTS v AS SELECT 1", "CREATE TRIGGER IF NOT EXISTS t AFTER UPDATE ON run BEGIN INSERT INTO removal VALUES ('"+target+"'); END")
-			g.tables(t, what)
-		case "state":
-			what = "UPDATE run SET status = '" + pick("pending", "running", "interrupted", "failed") + "'"
-			g.tables(t, what)
-		case "link":
-			name := pick("runs", run, run+"/ckpt", run+"/ckpt/3", run+"/ckpt/.tmp", run+"/ckpt/.gone", run+"/config.toml", run+"/config.toml.tmp", run+"/features.npz", run+"/features.npz.tmp",
-				run+"/frames", run+"/notes.txt", run+"/.script", "runs/.trash-"+g.hash, "runs/"+strings.Repeat("a", 64), "runs/x", "queue", "queue/jetstream", "queue.lock", "queue.blobs", "queue.token", "queue.health.tmp")
-			what = name + " -> " + target
-			g.link(t, name, target)
-		case "file":
-			name := pick("runs/.ssh/id", "runs/0123/x", "runs/.trash-x/y", "runs/"+strings.Repeat("b", 64)+"/z", run+"/ckpt/7/state.json", run+"/ckpt/.tmp/x", "queue.token", "queue.blobs")
-			what = "the file " + name
-			path := filepath.Join(g.lab, filepath.FromSlash(name))
-			if !behindLink(g.lab, path) && os.MkdirAll(filepath.Dir(path), 0o777) == nil {
-				_ = os.WriteFile(path, []byte("a stranger's words, at least sixteen\n"), 0o666) // there may be a folder already
-			}
-		}
-		did = append(did, what)
-	}
-	return did
 }
 
 // behindLink reports whether a link is on the way from dir to path.

@@ -1,5 +1,5 @@
 """What trials of a campaign share: commands, an undisturbed run to compare with, what a lab must hold."""
-import hashlib, os, re, subprocess, tempfile
+import collections, hashlib, os, re, subprocess, tempfile
 
 HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RUN = """[data]
@@ -68,6 +68,21 @@ def of_test(package, test):
         done = re.findall(r": (\d+) kills,", text)
         must(done, "the test counted nothing:\n" + text[-2000:])
         return {"kills": int(done[-1])}
+    return trial
+
+
+def of_seeds(package, test, count, *more):
+    """A kind whose trial is `count` seeds of a random test of the repository, and other tests, pairs of package and name. What they counted they log."""
+    def trial(c, seed, work):
+        counts = collections.Counter()
+        for where, name in ((package, test), *more):
+            text = run(["go", "test", "-count=1", "-v", "-timeout", "1h", "-run", f"^{name}$", where], {"COLLAPSE_LONG": "1", "COLLAPSE_SEEDS": f"{seed * count}:{count}"})
+            must(f"--- PASS: {name} " in text, f"{name} was not run:\n" + text[-2000:])
+            for line in re.findall(r": counted: (.*)", text):
+                for n, what in re.findall(r"(\d+) ([^,]+)", line):
+                    counts[what] += int(n)
+        must(counts, "the tests counted nothing")
+        return dict(counts)
     return trial
 
 

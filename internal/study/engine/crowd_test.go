@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,10 +16,14 @@ import (
 	"collapse/internal/store"
 )
 
-// roleCrowded executes study s of the lab args[0] with two slots, open to other machines, in a process that may have few files open. It
+// roleCrowded executes study s of the lab args[0] with two slots, open to other machines, in a process that may have args[2] files open. It
 // reaches the gate args[1] when a run has ended.
 func roleCrowded(args []string) error {
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 200, Max: 200}); err != nil {
+	files, err := strconv.ParseUint(args[2], 10, 64)
+	if err == nil {
+		err = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: files, Max: files})
+	}
+	if err != nil {
 		return err
 	}
 	lab, err := store.Open(args[0], store.Options{})
@@ -41,15 +46,16 @@ func roleCrowded(args []string) error {
 // TestStrangersDoNotEndAStudy holds and renews more connections without a token than the coordinator may have files open.
 func TestStrangersDoNotEndAStudy(t *testing.T) {
 	t.Parallel()
+	files, strangers := longtest.Of(200, 1024), longtest.Of(300, 2000)
 	configs := demo.Grid{Base: longer(), Losses: []string{"ce"}, Noise: []float64{0, 0.2}, Seeds: longtest.Of(1, 4)}.Configs()
 	lab := saved(t, configs)
 	hold := newGate(t)
-	_, out := faulttest.Play(t, "crowded", lab.Dir(), string(hold))
+	_, out := faulttest.Play(t, "crowded", lab.Dir(), string(hold), fmt.Sprint(files))
 	_, rest, _ := strings.Cut(faulttest.Heard(t, out, Announcement), "nats://")
 	address, _, _ := strings.Cut(rest, " ")
 	ctx, stop := context.WithCancel(t.Context())
 	full, left := make(chan struct{}), make(chan struct{})
-	go func() { defer close(left); crowd(ctx, address, full) }()
+	go func() { defer close(left); crowd(ctx, address, strangers, full) }()
 	for there := false; !there; {
 		select {
 		case <-full:
@@ -69,10 +75,11 @@ func TestStrangersDoNotEndAStudy(t *testing.T) {
 		t.Fatalf("%q, want %q", said, want)
 	}
 	sameValues(t, lab, directly(t, configs), configs)
+	t.Logf("counted: %d strangers at a time", strangers)
 }
 
-// crowd keeps 300 connections open until ctx ends, and opens others for those that the server ends. It closes full when it has them.
-func crowd(ctx context.Context, address string, full chan<- struct{}) {
+// crowd keeps so many connections open until ctx ends, and opens others for those that the server ends. It closes full when it has them.
+func crowd(ctx context.Context, address string, strangers int, full chan<- struct{}) {
 	var open []net.Conn
 	said := false
 	for ctx.Err() == nil {
@@ -80,7 +87,7 @@ func crowd(ctx context.Context, address string, full chan<- struct{}) {
 		if err != nil {
 			continue
 		}
-		if open = append(open, c); len(open) > 300 {
+		if open = append(open, c); len(open) > strangers {
 			if !said {
 				close(full)
 				said = true
