@@ -94,6 +94,7 @@ type app struct {
 	args   []string // as given
 
 	leaveable atomic.Bool // see onlyComputes
+	unhurried atomic.Bool // a signal ends the command, but not before it is ready
 
 	read  *store.Reader // the lab, once reader has opened it
 	write *store.Lab    // likewise openLab

@@ -153,7 +153,7 @@ func (g ground) served(t *testing.T, rng *rand.Rand) {
 func (g ground) browse(t *testing.T, url string, pages ...string) {
 	t.Helper()
 	for _, page := range pages {
-		ctx, stop := context.WithTimeout(t.Context(), hostileTime)
+		ctx, stop := context.WithTimeout(t.Context(), 6*hostileTime) // other work may take the processors
 		ask, err := http.NewRequestWithContext(ctx, "GET", url+page, nil)
 		if err != nil {
 			t.Fatal(err)

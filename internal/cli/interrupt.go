@@ -2,14 +2,18 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 )
 
-// patience is how long a command that only computes may take to end by itself after a signal.
-const patience = time.Second
+// How long a command may take to end by itself after a signal: one that only computes, and any other.
+const (
+	patience       = time.Second
+	keeperPatience = 1700 * time.Millisecond // the process is to end within two seconds
+)
 
 // interruption is the cause of a context that a signal ended.
 type interruption struct{ signal os.Signal }
@@ -50,6 +54,15 @@ func interruptCode(ctx context.Context) int {
 	return exitInterrupted
 }
 
+// leftError says that a command did not end by itself. It is left as kill -9 would leave it, after which labs are whole.
+type leftError struct{ error }
+
+func (e leftError) Error() string {
+	return e.error.Error() + " in the middle of its work: what it had saved is kept, and the same call goes on from there"
+}
+
+func (e leftError) Unwrap() error { return e.error }
+
 // onlyComputes says that from here on the command changes nothing but its output files, so it may be abandoned at any point
 // until the returned function is called.
 func (a *app) onlyComputes() (over func()) {
@@ -57,8 +70,9 @@ func (a *app) onlyComputes() (over func()) {
 	return func() { a.leaveable.Store(false) }
 }
 
-// perform runs a command. One that only computes is abandoned if it continues after a signal (a matrix decomposition or a timed
-// loop checks no context), and the process ends. Any other command is waited for.
+// perform runs a command. One that continues after a signal (a matrix decomposition, a large step or a timed loop checks no context) is
+// abandoned, and the process ends: soon if it only computes, and a moment later if it changes the lab. A worker is waited for, since it sends
+// its checkpoints to others; so is a command that a program, not a signal, has cancelled.
 func (a *app) perform(command func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- command() }()
@@ -67,13 +81,22 @@ func (a *app) perform(command func() error) error {
 		return err
 	case <-a.ctx.Done():
 	}
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(patience):
+	cause := context.Cause(a.ctx)
+	var signalled interruption
+	soon, late := time.After(patience), make(<-chan time.Time)
+	if errors.As(cause, &signalled) && !a.unhurried.Load() {
+		late = time.After(keeperPatience)
 	}
-	if a.leaveable.Load() {
-		return context.Cause(a.ctx)
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-soon:
+			if a.leaveable.Load() {
+				return cause
+			}
+		case <-late:
+			return leftError{cause}
+		}
 	}
-	return <-done
 }

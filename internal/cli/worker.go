@@ -51,6 +51,7 @@ func (c *workerCmd) Run(a *app) error {
 		return err
 	}
 	defer b.Close()
+	a.unhurried.Store(true)
 	a.notef("at %s with %d slots (Ctrl-C stops cleanly: other workers continue the runs)\n", c.Connect, o.Slots)
 	err = worker.Work(a.ctx, b, o)
 	if errors.Is(err, a.ctx.Err()) {
