@@ -13,9 +13,9 @@ import (
 var sources string
 
 // ID names this build: the version, and what the program was made of. Programs of one ID compute the same numbers on the same kind of
-// processor; the version alone does not say that, since many builds have it. It is "0.1.0+src.D", with a digest of the sources, in a
-// release; "0.1.0+git.R", with the revision, for one built in a clean checkout; and else, also where the checkout was changed,
-// "0.1.0+bin.D", with a digest of the program itself, which differs between platforms.
+// processor; the version alone does not say that, since many builds have it. It is "0.2.0+src.D", with a digest of the sources, in a
+// release; "0.2.0+git.R", with the revision, for one built in a clean checkout; and else, also where the checkout was changed,
+// "0.2.0+bin.D", with a digest of the program itself, which differs between platforms.
 var ID = sync.OnceValue(func() string {
 	info, _ := debug.ReadBuildInfo()
 	return Version + "+" + buildOf(sources, info, os.Executable)

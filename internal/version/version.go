@@ -8,7 +8,7 @@ import (
 )
 
 // Version is the program's version, in the sense of semver.org.
-const Version = "0.1.0"
+const Version = "0.2.0"
 
 // Build describes the running binary.
 type Build struct {

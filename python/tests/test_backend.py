@@ -19,7 +19,7 @@ print('said on standard output')
 for name in @wheels: open(os.path.join(sys.argv[-1], name), 'w').close()
 sys.exit(@code)
 """
-WHEEL = "collapse_lab-0.1.0-py3-none-any.whl"
+WHEEL = "collapse_lab-0.2.0-py3-none-any.whl"
 
 
 class Backend(unittest.TestCase):

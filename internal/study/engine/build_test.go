@@ -14,7 +14,7 @@ import (
 // TestAnotherBuildDoesNotContinueAStudy, unless the user says so: its numbers may differ. The error names both.
 func TestAnotherBuildDoesNotContinueAStudy(t *testing.T) {
 	t.Parallel()
-	const other = "0.1.0+git.0123456789ab"
+	const other = "0.2.0+git.0123456789ab"
 	configs := smallGrid()[:2]
 	lab := saved(t, configs[:1])
 	if s, err := Execute(t.Context(), lab, []string{"s"}, options(t, 1)); err != nil || s.Done != 1 {
