@@ -35,6 +35,9 @@ func (o *Outputs) Folder(flag, path, kind string, files ...string) (*Folder, err
 	if path == "-" {
 		return nil, f.named(&MisuseError{"wanted a folder, which standard output cannot hold"})
 	}
+	if err := inLab(path); err != nil {
+		return nil, f.named(err)
+	}
 	if err := takesFiles(path); err != nil {
 		return nil, f.named(err)
 	}

@@ -106,7 +106,9 @@ func (f *File) check(path string) error {
 	}
 	err := f.conflict()
 	if err == nil && !f.stdout {
-		err = f.target.writable()
+		if err = inLab(f.target.path); err == nil {
+			err = f.target.writable()
+		}
 	}
 	if err != nil {
 		f.target.release()

@@ -1,0 +1,47 @@
+package outfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// The file that makes a folder a lab, and the folders in it that hold nothing but what the program keeps there.
+const labMark = "lab.sqlite"
+
+var labFolders = map[string]bool{"runs": true, "queue": true}
+
+// inLab refuses places in the folders of a lab, whichever the command works with: a run's folder goes with the run, and what is called like none
+// is removed.
+func inLab(path string) error {
+	real, err := nearest(path)
+	if err != nil {
+		return nil // which the writer says better
+	}
+	for at := real; at != filepath.Dir(at); at = filepath.Dir(at) {
+		lab := filepath.Dir(at)
+		if !labFolders[filepath.Base(at)] {
+			continue
+		}
+		if info, err := os.Lstat(filepath.Join(lab, labMark)); err == nil && info.Mode().IsRegular() {
+			return &MisuseError{fmt.Sprintf("is in the lab %s, whose folder %s is the program's own: choose a place outside", lab, filepath.Base(at))}
+		}
+	}
+	return nil
+}
+
+// nearest is a path without links, as far as it exists.
+func nearest(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if !errors.Is(err, fs.ErrNotExist) || path == filepath.Dir(path) {
+		return real, err
+	}
+	above, err := nearest(filepath.Dir(path))
+	return filepath.Join(above, filepath.Base(path)), err
+}
