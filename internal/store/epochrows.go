@@ -28,6 +28,7 @@ func (r *Reader) RowsAfter(hash string, epoch int64) ([]EpochRows, error) {
 		}
 		last := &all[len(all)-1]
 		last.Rows = append(last.Rows, v)
+		_, err = withinBounds(v.Key, err)
 		return struct{}{}, err
 	}, `SELECT v.epoch, s.series, s.split, s.layer, s.measure, v.step, v.value, coalesce(v.missing, '')
 		FROM value v JOIN series s ON s.id = v.series

@@ -55,6 +55,19 @@ func (h *hashColumn) Scan(v any) error {
 	return nil
 }
 
+// longestName bounds each part of a series' name, in bytes. Pages and pictures write names out, so that a name of megabytes would take minutes.
+const longestName = 1024
+
+// withinBounds returns a key that was read, or an error if a part of it is no name.
+func withinBounds(k Key, err error) (Key, error) {
+	for _, part := range [...]struct{ column, name string }{{"series", k.Series}, {"split", k.Split}, {"layer", k.Layer}, {"measure", k.Measure}} {
+		if err == nil && len(part.name) > longestName {
+			err = &ForeignRowError{Table: "series", Column: part.column, Value: part.name, Want: fmt.Sprintf("a name of at most %d bytes", longestName)}
+		}
+	}
+	return k, err
+}
+
 // folderColumn reads the name of a folder that is to be deleted.
 type folderColumn string
 

@@ -279,3 +279,38 @@ func TestAFolderWithLinksIsNotClaimed(t *testing.T) {
 		t.Errorf("the file behind the link: %q, %v", text, err)
 	}
 }
+
+// TestLongNamesAreRefused, as they are read and written: pages and pictures write names out.
+func TestLongNamesAreRefused(t *testing.T) {
+	dir := tamper(t, fmt.Sprintf("UPDATE series SET measure = hex(zeroblob(%d)) || id", longestName))
+	r, err := OpenReader(dir)
+	must(t, err)
+	defer r.Close()
+	runs, err := r.List(Filter{})
+	must(t, err)
+	hash := runs[0].Hash
+	for what, read := range map[string]func() error{
+		"Keys":      func() error { _, err := r.Keys(hash); return err },
+		"Values":    func() error { _, err := r.Values(hash); return err },
+		"Since":     func() error { _, err := r.Since(hash, 0, nil); return err },
+		"RowsAfter": func() error { _, err := r.RowsAfter(hash, 0); return err },
+		"PickEach": func() error {
+			_, err := r.PickEach([]string{hash}, []string{strings.Repeat("00", longestName) + "1"})
+			return err
+		},
+	} {
+		if err := read(); !errors.As(err, new(*ForeignRowError)) || !strings.Contains(err.Error(), "a name of at most") || len(err.Error()) > 1000 {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	l, err := Open(t.TempDir(), Options{})
+	must(t, err)
+	defer l.Close()
+	c, _, err := l.Claim(spec(1))
+	must(t, err)
+	rows := epochRows(1, 1)
+	rows[0].Layer = strings.Repeat("x", longestName+1)
+	if err := c.AppendEpoch(1, rows); !errors.As(err, new(*ForeignRowError)) {
+		t.Errorf("AppendEpoch: %v", err)
+	}
+}

@@ -87,7 +87,9 @@ func (r *Reader) Pick(hash string, measures []string) ([]Value, error) {
 // PickEach is Pick for many runs at once: element i has the values of hashes[i], in no order.
 func (r *Reader) PickEach(hashes, measures []string) ([][]Value, error) {
 	names, err := collect(r, func(scan func(...any) error) (k namedKey, err error) {
-		return k, scan(&k.id, &k.Series, &k.Split, &k.Layer, &k.Measure)
+		err = scan(&k.id, &k.Series, &k.Split, &k.Layer, &k.Measure)
+		_, err = withinBounds(k.Key, err)
+		return k, err
 	}, "SELECT id, series, split, layer, measure FROM series WHERE measure IN (SELECT value FROM json_each(?))", jsonList(measures))
 	if err != nil {
 		return nil, err

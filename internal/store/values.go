@@ -90,7 +90,7 @@ func (r *Reader) seriesNames(curves [][]line) (map[int64]Key, error) {
 		var id int64
 		err = scan(&id, &k.Series, &k.Split, &k.Layer, &k.Measure)
 		names[id] = k
-		return k, err
+		return withinBounds(k, err)
 	}, "SELECT id, series, split, layer, measure FROM series")
 	if err == nil {
 		r.names.Store(&names)
@@ -110,6 +110,7 @@ func scanValue(scan func(...any) error) (Value, error) {
 	var x sql.NullFloat64
 	err := scan(&v.Series, &v.Split, &v.Layer, &v.Measure, &v.Step, &x, &v.Missing)
 	v.Value, v.Missing = finite(x.Float64, v.Missing)
+	_, err = withinBounds(v.Key, err)
 	return v, err
 }
 
@@ -128,7 +129,7 @@ const infinite = "the value was infinite"
 func (r *Reader) Keys(hash string) ([]Key, error) {
 	// One index look-up per known name, rather than a scan of the run's values.
 	return collect(r, func(scan func(...any) error) (k Key, err error) {
-		return k, scan(&k.Series, &k.Split, &k.Layer, &k.Measure)
+		return withinBounds(k, scan(&k.Series, &k.Split, &k.Layer, &k.Measure))
 	}, `SELECT series, split, layer, measure FROM series s, (SELECT id FROM run WHERE hash = ?) r
 		WHERE EXISTS (SELECT 1 FROM value v WHERE v.run = r.id AND v.series = s.id)
 		ORDER BY series, split, layer, measure`, hash)
@@ -188,6 +189,9 @@ type naming struct {
 }
 
 func (n *naming) id(k Key) (id int64, err error) {
+	if _, err = withinBounds(k, nil); err != nil {
+		return 0, err
+	}
 	if n.add == nil {
 		n.add, err = n.tx.Prepare("INSERT INTO series (series, split, layer, measure) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING")
 		if err != nil {
