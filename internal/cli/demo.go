@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"collapse/internal/demo"
@@ -125,11 +126,8 @@ var demoMore = []string{"collapse demo memorization", "collapse demo minority", 
 func printCollapse(a *app, out *collapseResult) {
 	a.printf("%s of %d. %s\n\n", out.Headline, out.Epochs, concluded(out.Finding))
 	for _, d := range out.Dials {
-		value := format.Digits(d.Value)
-		if e := out.Errors[d.Key]; e > 0 {
-			value += " ± " + format.Short(e, 1)
-		}
-		a.printf("%s\n", dialLine(d, value))
+		shown := d.Shown(out.Errors[d.Key])
+		a.printf("%s\n", dialLine(d, strings.TrimSpace(shown.Value+" "+shown.Error)))
 	}
 	a.printf("%s\n\n", dialAxis())
 	for _, words := range out.Unusual {

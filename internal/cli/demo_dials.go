@@ -11,7 +11,6 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"collapse/internal/demo"
-	"collapse/internal/format"
 	"collapse/internal/measurement"
 	"collapse/internal/safetext"
 )
@@ -76,7 +75,7 @@ func (p *dialProgress) show(m demo.Moment) {
 	if p.progress != nil {
 		p.lines[0].Store(fmt.Sprintf("epoch %d/%d%s", m.Epoch, p.epochs, state))
 		for i, d := range m.Dials {
-			p.lines[1+i].Store(dialLine(d, format.Digits(d.Value)))
+			p.lines[1+i].Store(dialLine(d, measurement.ShortValue(d.Key, d.Value)))
 		}
 		p.lines[len(p.lines)-1].Store(dialAxis())
 		for _, b := range p.bars {
@@ -89,7 +88,7 @@ func (p *dialProgress) show(m demo.Moment) {
 	}
 	line := fmt.Sprintf("epoch %d/%d", m.Epoch, p.epochs)
 	for _, d := range m.Dials {
-		line += fmt.Sprintf("  %s %s", d.Name, format.Digits(d.Value))
+		line += fmt.Sprintf("  %s %s", d.Name, measurement.ShortValue(d.Key, d.Value))
 	}
 	safetext.Fprintf(p.w, "%s%s\n", line, state)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"collapse/internal/format"
 	"collapse/measure"
 )
 
@@ -55,6 +56,25 @@ func (d Dial) Place(v float64) float64 {
 		v, from, to = math.Log(v), math.Log(from), math.Log(to)
 	}
 	return min(1, max(0, (from-v)/(from-to)))
+}
+
+// ShownDial is a dial as pages show it. Places are in percent of its axis.
+type ShownDial struct {
+	Name, About, Value, Error, From string
+	At, Limit                       float64
+}
+
+// Shown writes a dial with an error of its value; 0: none is known, or it does not show.
+func (d Dial) Shown(err float64) ShownDial {
+	percent := func(v float64) float64 { return math.Round(1000*d.Place(v)) / 10 }
+	out := ShownDial{Name: d.Name, About: d.About, Value: ShortValue(d.Key, d.Value), From: ShortValue(d.Key, d.Shuffled), At: percent(d.Value), Limit: percent(d.Limit)}
+	switch {
+	case err > 0 && isShare(d.Key):
+		out.Error = "± " + shortPercent(err)
+	case err > 0:
+		out.Error = "± " + format.Short(err, 1)
+	}
+	return out
 }
 
 // Collapsed reports whether the headline calls all classes collapsed, and none of their means degenerate.

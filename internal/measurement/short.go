@@ -210,20 +210,31 @@ func valueOr(c *Column, key, none string) string {
 
 // ShortValue writes a value with three significant digits, a share as a percentage.
 func ShortValue(key string, v float64) string {
-	if key == measure.KeyNC4NCCMismatch || strings.HasSuffix(key, "accuracy") {
+	if isShare(key) {
 		return shortPercent(v)
 	}
 	return format.Digits(v)
 }
 
+func isShare(key string) bool {
+	return key == measure.KeyNC4NCCMismatch || strings.HasSuffix(key, "accuracy")
+}
+
 // shortOpen is the rounding error of a value if it reaches the digits that the short report shows.
 func (c *Column) shortOpen(key string) string {
+	if size := c.openSize(key); size > 0 {
+		return " ± " + format.Short(size, 2)
+	}
+	return ""
+}
+
+func (c *Column) openSize(key string) float64 {
 	v, _ := c.Measures.Get(key)
 	size, known := c.Open(key)
 	if c.open(key) == "" || !known || size < 5e-4*v {
-		return ""
+		return 0
 	}
-	return " ± " + format.Short(size, 2)
+	return size
 }
 
 // padded fills text up to a width in characters.

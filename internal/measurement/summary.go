@@ -3,6 +3,8 @@ package measurement
 import (
 	"fmt"
 	"math"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,9 +14,11 @@ import (
 
 // Summary is a measurement in words and numbers, for pages.
 type Summary struct {
+	Name          string // of the model: its files' first; "" if there is none
 	Finding       Headline
 	Subject       string
-	Tiles         []format.Tile
+	Dials         []ShownDial
+	Tiles         []format.Tile // of what has no dial
 	Notes         []string
 	ColumnNames   []string
 	Groups        []Group
@@ -26,7 +30,7 @@ type Summary struct {
 // Summary describes the main column in words, and lists the values of all columns.
 func (m *Result) Summary() Summary {
 	r := m.MainColumn().Report
-	s := Summary{Finding: Headline(m.finding()), Notes: m.Notes, ColumnNames: []string{"value"}, Groups: m.rows(), Tiles: m.tiles(),
+	s := Summary{Name: m.name(), Finding: Headline(m.finding()), Notes: m.Notes, ColumnNames: []string{"value"}, Groups: m.rows(), Dials: m.dials(), Tiles: m.tiles(),
 		Open: m.opened(), Missing: m.missing(), Weighting: "per " + r.Imbalance, Inputs: m.inputTable()}
 	s.Subject = fmt.Sprintf("%s of width %d, %s.", format.Count(r.N, "sample"), r.D, classes(r.ClassCounts))
 	s.Subject += m.MainColumn().leftOutWords(" %s left out.")
@@ -76,6 +80,24 @@ func (m *Result) finding() string {
 	return findingNamed(c.Report, func(k int) string { return m.Class(c, k) })
 }
 
+// name is that of the first file, as a user has named the model, without what all files of its kind end in.
+func (m *Result) name() string {
+	if len(m.Inputs) == 0 || len(m.Inputs[0].Files) == 0 || m.Inputs[0].Files[0] == "-" { // standard input
+		return ""
+	}
+	base := filepath.Base(m.Inputs[0].Files[0])
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// dials are those of the main column.
+func (m *Result) dials() (out []ShownDial) {
+	c := m.MainColumn()
+	for _, d := range Dials(c.Report) {
+		out = append(out, d.Shown(c.openSize(d.Key)))
+	}
+	return out
+}
+
 func (m *Result) tiles() []format.Tile {
 	c := m.MainColumn()
 	out := []format.Tile{{Value: strconv.Itoa(c.N), Name: "samples"}, {Value: strconv.Itoa(c.K), Name: "classes"}}
@@ -84,8 +106,11 @@ func (m *Result) tiles() []format.Tile {
 			out = append(out, format.Tile{Value: valueOr(c, key, ""), Name: name})
 		}
 	}
+	dials := m.dials()
 	for _, p := range measure.Properties() {
-		add(p.Key, p.Name)
+		if !slices.ContainsFunc(dials, func(d ShownDial) bool { return d.Name == p.Name }) {
+			add(p.Key, p.Name)
+		}
 	}
 	add(measure.KeyAccuracy, "accuracy")
 	add(measure.KeyTestAccuracy, "test accuracy")

@@ -37,17 +37,11 @@ type collapsePage struct {
 	Collapse
 	Images string // where images come from; and the one script
 	Script template.JS
-	Dials  []dialShown
+	Dials  []measurement.ShownDial
 	Film   film
 	Still  template.HTML // of the last epoch, for readers without scripts
 	Gram   shown
 	Made   string
-}
-
-// dialShown is a dial on the page; places are in percent.
-type dialShown struct {
-	Name, About, Value, Error, From, To string
-	At, Limit                           float64
 }
 
 // film is what the script draws.
@@ -96,7 +90,7 @@ func (c *Collapse) Write(to *outfile.Folder) (index string, err error) {
 		}
 	}
 	for _, d := range c.Dials[int(last)] {
-		p.Dials = append(p.Dials, showDial(d, c.Errors))
+		p.Dials = append(p.Dials, d.Shown(c.Errors[d.Key]))
 	}
 	html, err := execute("collapse", p)
 	if err != nil {
@@ -108,17 +102,6 @@ func (c *Collapse) Write(to *outfile.Folder) (index string, err error) {
 	})
 	return index, err
 }
-
-func showDial(d measurement.Dial, errors map[string]float64) dialShown {
-	out := dialShown{Name: d.Name, About: d.About, Value: format.Digits(d.Value), From: format.Digits(d.Shuffled), To: format.Digits(d.End),
-		At: percent(d.Place(d.Value)), Limit: percent(d.Place(d.Limit))}
-	if e := errors[d.Key]; e > 0 {
-		out.Error = "± " + format.Short(e, 1)
-	}
-	return out
-}
-
-func percent(share float64) float64 { return math.Round(1000*share) / 10 }
 
 // shoot takes every epoch of the film.
 func (p *collapsePage) shoot(from *figure.Film) error {
@@ -147,7 +130,8 @@ func (p *collapsePage) shoot(from *figure.Film) error {
 			}
 		}
 		for _, d := range p.Collapse.Dials[int(epoch)] {
-			f.At, f.Values = append(f.At, percent(d.Place(d.Value))), append(f.Values, format.Digits(d.Value))
+			shown := d.Shown(0)
+			f.At, f.Values = append(f.At, shown.At), append(f.Values, shown.Value)
 		}
 		p.Film.Classes, p.Film.Moments = classes, append(p.Film.Moments, f)
 	}

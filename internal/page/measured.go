@@ -2,6 +2,7 @@ package page
 
 import (
 	"io"
+	"strings"
 
 	"collapse/internal/figure"
 	"collapse/internal/format"
@@ -32,6 +33,9 @@ func WritePage(m *measurement.Result, w io.Writer) error {
 
 func pageOfResult(m *measurement.Result) measuredPage {
 	p := measuredPage{Summary: m.Summary(), Title: "Collapse measures", Many: len(m.Columns) > 1, Command: m.Command}
+	if p.Name != "" {
+		p.Title = p.Name + ": " + strings.ToLower(p.Title)
+	}
 	for at, c := range m.Columns {
 		figures := prepareAlone(figure.OfColumn(m, at))
 		if at == m.Main {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/featurefiles"
 	"collapse/internal/measurement"
 	"collapse/internal/measurement/measurementtest"
 	"collapse/measure"
@@ -54,8 +55,8 @@ func TestMeasuredPageOfLayers(t *testing.T) {
 	if !strings.Contains(html, `data-series="nc1_pinv" data-kind="line+points" data-points="3"`) {
 		t.Error("no curve of nc1_pinv over three layers")
 	}
-	if n := strings.Count(html, `<details class="fold">`); n != 2 {
-		t.Errorf("%d folded layers, want 2", n)
+	if n := strings.Count(html, `<details class="fold">`); n != 3 {
+		t.Errorf("%d folds, want 2 layers and the table of numbers", n)
 	}
 	if strings.Contains(html, "<ant>") || !strings.Contains(html, "&lt;ant&gt;") {
 		t.Error("a class name is not escaped")
@@ -76,4 +77,20 @@ func spiked(t *testing.T, k, n, d int, spread float64) measurement.Column {
 	c := measurement.NewColumn(fmt.Sprintf("layer%g", spread), r)
 	c.Sample, c.Classes = h, labels
 	return c
+}
+
+// TestMeasuredPageBeginsWithDials: the model's name in the title, four dials above all pictures, and every number folded away.
+func TestMeasuredPageBeginsWithDials(t *testing.T) {
+	m := &measurement.Result{Columns: []measurement.Column{spiked(t, 3, 4, 5, 0.01)}, Inputs: []featurefiles.Input{{Role: "features", Files: []string{"out/vgg<13>.npz"}}}}
+	html := savedPage(t, m)
+	if title := find(t, html, `<title>([^<]*)</title>`); len(title) == 0 || title[0] != "vgg&lt;13&gt;: collapse measures" {
+		t.Errorf("the title is %q", title[:min(1, len(title))])
+	}
+	dials := find(t, html, `data-dial="(NC\d)"`)
+	if want := len(measurement.Dials(m.Columns[0].Report)); want == 0 || len(dials) != want || strings.LastIndex(html, "data-dial") > strings.Index(html, "data-figure") {
+		t.Errorf("dials %q, want %d of them above the pictures", dials, want)
+	}
+	if fold := strings.LastIndex(html[:strings.Index(html, "data-key")], "<details"); fold < 0 || strings.Contains(html[fold:strings.Index(html, "data-key")], "</details>") {
+		t.Error("the table of every number is not folded")
+	}
 }

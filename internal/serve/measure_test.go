@@ -79,7 +79,7 @@ func TestADroppedFileIsMeasuredAndNotKept(t *testing.T) {
 	if answer.StatusCode != 200 || !strings.HasPrefix(answer.Request.URL.Path, "/measure/") {
 		t.Fatalf("%d at %s: %.300s", answer.StatusCode, answer.Request.URL, body)
 	}
-	for _, want := range []string{"90 samples of width 3", `data-key="nc1_pinv"`, `data-figure="gram"`, "mine.npz"} {
+	for _, want := range []string{"<title>mine · collapse</title>", "Measured: mine<", `data-dial="NC1"`, `data-dial="NC3"`, "90 samples of width 3", `data-key="nc1_pinv"`, `data-figure="gram"`, "mine.npz"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not hold %q", want)
 		}

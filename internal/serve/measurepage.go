@@ -259,7 +259,8 @@ func (s *Server) measuredPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p := measuredPage{frame: s.frame(r, "measure", "Measured"), Found: found.Summary()}
+	p := measuredPage{Found: found.Summary()}
+	p.frame = s.frame(r, "measure", cmp.Or(p.Found.Name, "Measured"))
 	p.Figures = drawAll(figure.OfMeasurement(found), "/measure/"+token+"/figures", nil)
 	s.write(w, http.StatusOK, "measured", p)
 	return nil
