@@ -12,8 +12,10 @@ import (
 	"collapse/internal/figure"
 	"collapse/internal/format"
 	"collapse/internal/judge"
+	"collapse/internal/measurement"
 	"collapse/internal/rundir"
 	"collapse/internal/store"
+	"collapse/measure"
 )
 
 // runPage is one run.
@@ -28,7 +30,8 @@ type runPage struct {
 	Settings []setting
 	Attempts []store.Attempt
 	Log      []logLine
-	Rerun    string // the command that resumes it or computes it again
+	Measures []measure.Property // that the log has columns for
+	Rerun    string             // the command that resumes it or computes it again
 }
 
 type tile struct{ Value, Name string }
@@ -37,9 +40,10 @@ type setting struct{ Key, Value string }
 
 // logLine is a measured epoch in words.
 type logLine struct {
-	Epoch               int64
-	Loss, Accuracy      string
-	Test, NC1, Dilation string
+	Epoch                int64
+	Loss, Accuracy, Test string
+	Properties           []string // NC1 to NC4
+	Dilation             string
 }
 
 // logLines is how many of the newest epochs the log shows.
@@ -101,7 +105,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	for _, k := range slices.Sorted(maps.Keys(run.Settings)) {
 		p.Settings = append(p.Settings, setting{k, run.Settings[k]})
 	}
-	p.Log = logOf(&run)
+	p.Log, p.Measures = logOf(&run), measure.Properties()
 	p.Rerun = rerun(run.Run, dir)
 	s.write(w, http.StatusOK, "run", &p) // a pointer, because the template calls methods of the run
 	return nil
@@ -131,8 +135,13 @@ func runTiles(row *runRow) []tile {
 	if row.Measured > 0 && row.Status != store.Done && row.Settings["run.measure_every"] != "1" {
 		out = append(out, tile{strconv.FormatInt(row.Measured, 10), "measured at epoch"})
 	}
-	for _, t := range []tile{{row.Accuracy, "train accuracy"}, {row.Test, "test accuracy"}, {row.NC1, "NC1 (train)"},
-		{row.Dilation, "dilation √NC1 (test)"}, {row.Memorization, "memorization"}} {
+	values := []tile{{row.Accuracy, "train accuracy"}, {row.Test, "test accuracy"}}
+	for _, p := range measure.Properties() {
+		if v, ok := row.Newest("train", p.Key); ok {
+			values = append(values, tile{measurement.ShortValue(p.Key, v.Value), p.Name + " (train)"})
+		}
+	}
+	for _, t := range append(values, tile{row.Dilation, "dilation √NC1 (test)"}, tile{row.Memorization, "memorization"}) {
 		if t.Value != "–" {
 			out = append(out, t)
 		}
@@ -154,10 +163,22 @@ func logOf(run *judge.Run) []logLine {
 		return values
 	}
 	loss, accuracy, test := at("train", "loss"), at("train", "accuracy"), at("test", "accuracy")
-	nc1, dilation := at("train", "nc1_pinv"), at("test", "dilation")
+	dilation := at("test", "dilation")
+	var properties []map[int64]string
+	for _, p := range measure.Properties() {
+		values := map[int64]string{}
+		for _, v := range run.Series("train", p.Key) {
+			values[v.Step] = measurement.ShortValue(p.Key, v.Value)
+		}
+		properties = append(properties, values)
+	}
 	for _, p := range run.Series("train", "loss") {
 		e := p.Step
-		out = append(out, logLine{e, loss[e], cmp.Or(accuracy[e], "–"), cmp.Or(test[e], "–"), cmp.Or(nc1[e], "–"), cmp.Or(dilation[e], "–")})
+		line := logLine{Epoch: e, Loss: loss[e], Accuracy: cmp.Or(accuracy[e], "–"), Test: cmp.Or(test[e], "–"), Dilation: cmp.Or(dilation[e], "–")}
+		for _, values := range properties {
+			line.Properties = append(line.Properties, cmp.Or(values[e], "–"))
+		}
+		out = append(out, line)
 	}
 	slices.SortFunc(out, func(a, b logLine) int { return cmp.Compare(b.Epoch, a.Epoch) })
 	return out[:min(len(out), logLines)]

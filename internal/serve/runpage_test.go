@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"collapse/internal/store"
+	"collapse/measure"
 )
 
 // TestBetweenTwoMeasurements reads the pages of a run two epochs after the last that was measured: they show what was measured, and when.
@@ -30,7 +31,8 @@ func TestBetweenTwoMeasurements(t *testing.T) {
 		rows := []store.Value{row("train", "running_loss", epoch, 1)}
 		if epoch == 5 {
 			rows = append(rows, row("train", "accuracy", epoch, 0.625), row("test", "accuracy", epoch, 0.375),
-				row("train", "nc1_pinv", epoch, 0.8125), row("test", "dilation", epoch, 0.6875), row("train", "memorization_flipped", epoch, 11.5))
+				row("train", "nc1_pinv", epoch, 0.8125), row("train", measure.KeyNC2MeansCentred, epoch, 0.25), row("train", measure.KeyNC3Centred, epoch, 0.5),
+				row("train", measure.KeyNC4NCCMismatch, epoch, 0.125), row("train", "loss", epoch, 1), row("test", "dilation", epoch, 0.6875), row("train", "memorization_flipped", epoch, 11.5))
 		}
 		if err := claim.AppendEpoch(epoch, rows); err != nil {
 			t.Fatal(err)
@@ -40,7 +42,8 @@ func TestBetweenTwoMeasurements(t *testing.T) {
 	for path, wants := range map[string][]string{
 		"study?tag=sparse": {"left, measured at 5)", "<td>0.812</td><td>62.50 %</td><td>37.50 %</td><td>0.688</td><td>11.5</td>"},
 		"run/" + claim.Hash: {`<dd data-tile="epoch">7 of 20</dd>`, `<dd data-tile="measured at epoch">5</dd>`, `<dd data-tile="train accuracy">62.50 %</dd>`,
-			`<dd data-tile="test accuracy">37.50 %</dd>`, `<dd data-tile="NC1 (train)">0.812</dd>`, `<dd data-tile="memorization">11.5</dd>`},
+			`<dd data-tile="test accuracy">37.50 %</dd>`, `<dd data-tile="NC1 (train)">0.812</dd>`, `<dd data-tile="NC2 (train)">0.250</dd>`, `<dd data-tile="NC3 (train)">0.500</dd>`, `<dd data-tile="NC4 (train)">12.5 %</dd>`,
+			`<td>0.812</td><td>0.250</td><td>0.500</td><td>12.5 %</td><td>0.688</td></tr>`, `<dd data-tile="memorization">11.5</dd>`},
 	} {
 		_, body := get(t, http.DefaultClient, "GET", s.URL()+path, map[string]string{"Accept": "text/html"})
 		for _, want := range wants {
@@ -54,7 +57,7 @@ func TestBetweenTwoMeasurements(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &fresh); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"epoch": "7 of 20", "measured at epoch": "5", "train accuracy": "62.50 %", "dilation √NC1 (test)": "0.688"} {
+	for name, want := range map[string]string{"epoch": "7 of 20", "measured at epoch": "5", "train accuracy": "62.50 %", "NC4 (train)": "12.5 %", "dilation √NC1 (test)": "0.688"} {
 		if got := fresh.Tiles[name]; got != want {
 			t.Errorf("news of %s: %q, want %q", name, got, want)
 		}
