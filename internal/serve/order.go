@@ -11,7 +11,7 @@ import (
 	"collapse/internal/judge"
 )
 
-// column is a sort key of a study's runs. Numbers sort from the largest, NaN for a run without one; everything else from the least.
+// column is a sort key of a study's runs, from the least: the lower, the more collapsed. A number is NaN for a run without one.
 type column struct {
 	name, words string
 	compare     func(a, b *runRow) int
@@ -90,7 +90,7 @@ func (o order) sort(rows []runRow) {
 			if math.IsNaN(x) || math.IsNaN(y) {
 				return cmp.Compare(y, x)
 			}
-			return way * cmp.Compare(y, x)
+			return way * cmp.Compare(x, y)
 		})
 	case o.reversed:
 		slices.Reverse(rows)
@@ -127,10 +127,9 @@ func (o order) By(name string) sorted {
 			continue
 		}
 		s := sorted{Words: c.words, Chosen: c.name == o.name}
-		s.URL = order{column: c, reversed: s.Chosen && !o.reversed, base: o.base}.URL()
+		s.URL = order{column: c, reversed: s.Chosen && !o.reversed, base: o.base}.URL() + "#list"
 		if s.Chosen {
-			falls := (c.number != nil) != o.reversed
-			s.Arrow = map[bool]string{true: "↓", false: "↑"}[falls]
+			s.Arrow = map[bool]string{true: "↓", false: "↑"}[o.reversed]
 		}
 		return s
 	}

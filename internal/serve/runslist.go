@@ -130,7 +130,7 @@ func (l runsList) Elsewhere() (out []string) {
 }
 
 // PageURL is the address of a page of the list.
-func (l runsList) PageURL(n int) string { return fmt.Sprintf("%s&page=%d", l.Order.URL(), n) }
+func (l runsList) PageURL(n int) string { return fmt.Sprintf("%s&page=%d#list", l.Order.URL(), n) }
 
 // Whole is the address of the list without a filter.
 func (l runsList) Whole() string { return "/study?" + l.Identity.Encode() }

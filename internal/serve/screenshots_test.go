@@ -95,7 +95,7 @@ func screens(t *testing.T, dir string) []screen {
 	return []screen{
 		{"studies", "/", "", "document.querySelector('.card.study img')?.complete", ""},
 		{"study", studyPath, "", "document.querySelector('figure')", ""},
-		{"list", studyPath + "&sort=-nc1&data.noise=0.2", "", "document.querySelector('table.runs')", "document.querySelector('#list').scrollIntoView({behavior: 'instant'})"},
+		{"list", studyPath + "&sort=nc1&data.noise=0.2", "", "document.querySelector('table.runs')", "document.querySelector('#list').scrollIntoView({behavior: 'instant'})"},
 		{"groups", strings.Replace(studyPath, "/study?", "/compare?", 1) + "&by=loss.kind", "", drawn, ""},
 		{"words", "/words", "", "document.querySelector('figure')", ""},
 		{"run", "/run/" + runs[0].Hash, "", drawn, ""},
