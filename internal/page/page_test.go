@@ -3,6 +3,7 @@ package page
 import (
 	"encoding/json"
 	"encoding/xml"
+	"html/template"
 	"math"
 	"os"
 	"path/filepath"
@@ -217,6 +218,14 @@ func TestPageTellsTheWholeStory(t *testing.T) {
 	}
 	if len(find(t, html, `data-claim="([^"]*)"`)) != len(res.Claims) || len(res.Claims) < 6 {
 		t.Error("not every claim is on the page")
+	}
+	for _, c := range res.Claims {
+		if n := strings.Count(html, ">"+template.HTMLEscapeString(c.Statement)+"<"); n != 1 {
+			t.Errorf("a claim stands %d times on the page: %s", n, c.Statement)
+		}
+	}
+	if key := strings.Index(html, "data-figure="); key < 0 || key > strings.Index(html, "data-claim=") {
+		t.Error("the key figure does not stand before the claims")
 	}
 	for _, want := range []string{
 		"The more a network memorizes", "loss is NaN (0.83 at step 1199)", "data-failed", "data-substitutions", "nothing is fetched", "collapse demo --out demo",

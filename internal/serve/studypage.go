@@ -3,7 +3,6 @@ package serve
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"collapse/internal/figure"
@@ -186,11 +185,6 @@ func (p studyPage) First() *shownFigure {
 func (p studyPage) Others() []shownFigure {
 	all := p.drawn()
 	return all[min(1, len(all)):]
-}
-
-// Claims says that something is judged.
-func (p studyPage) Claims() bool {
-	return slices.ContainsFunc(p.Judged, func(j judged) bool { return len(j.Claims) > 0 })
 }
 
 func (s *Server) fillStudy(p *studyPage, runs []judge.Run, rows []runRow, query url.Values) error {

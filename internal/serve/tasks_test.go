@@ -147,7 +147,6 @@ func TestTenTasks(t *testing.T) {
 	h.done("Two runs of different pages are compared", `location.pathname === '/compare' && document.querySelectorAll('[data-differences] thead th').length === 3`)
 
 	h.open(study)
-	h.click(".verdicts a", "")
 	h.click("[data-claim] summary", "How judged")
 	h.done("Why a claim has its verdict", `document.querySelector('.how[open]') && document.querySelector('[data-claim] .evidence .whisker')`)
 
