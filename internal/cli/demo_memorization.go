@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"collapse/internal/outfile"
 	"collapse/internal/page"
 	"collapse/internal/recipe"
+	"collapse/internal/results"
 	"collapse/internal/store"
 	"collapse/internal/train"
 )
@@ -53,12 +55,18 @@ func (c *demoMemorizationCmd) Run(a *app) error {
 	if err := demo.Failures(outcomes); err != nil {
 		a.notef("some runs failed; the page shows them:\n%v\n", err)
 	}
-	result, err := c.report(a, lab, plan, outcomes, to)
+	earlier, err := shippedRuns()
 	if err != nil {
 		return err
 	}
-	return a.made(memorizationResult{result, plan.Scale, isa.Name(), time.Since(start).Seconds()}, func() {
-		printReport(a, result)
+	result, err := c.report(a, lab, plan, outcomes, earlier, to)
+	if err != nil {
+		return err
+	}
+	out := memorizationResult{result, plan.Scale, memorizationEarlier{earlier.Runs, earlier.Scale, earlier.Claims}, isa.Name(), time.Since(start).Seconds()}
+	return a.made(out, func() {
+		printBeside(a, result, earlier)
+		printWritten(a, result)
 		a.printf("\n%.0f s in total\n", time.Since(start).Seconds())
 	}, result.Index, c.Open)
 }
@@ -66,9 +74,17 @@ func (c *demoMemorizationCmd) Run(a *app) error {
 // memorizationResult is the JSON document of `collapse demo memorization`.
 type memorizationResult struct {
 	page.Result
-	Scale   string  `json:"scale"`
-	Kernel  string  `json:"kernel"`
-	Seconds float64 `json:"seconds"`
+	Scale   string              `json:"scale"`
+	Earlier memorizationEarlier `json:"earlier"`
+	Kernel  string              `json:"kernel"`
+	Seconds float64             `json:"seconds"`
+}
+
+// memorizationEarlier is what the runs say that ship with the program.
+type memorizationEarlier struct {
+	Runs   int           `json:"runs"`
+	Scale  string        `json:"scale"`
+	Claims []judge.Claim `json:"claims"`
 }
 
 func (c *demoMemorizationCmd) plan(a *app) (demo.Study, error) {
@@ -89,7 +105,7 @@ func (c *demoMemorizationCmd) plan(a *app) (demo.Study, error) {
 	return plan, nil
 }
 
-func (c *demoMemorizationCmd) report(a *app, lab *store.Lab, plan demo.Study, outcomes []demo.Outcome, to *outfile.Folder) (page.Result, error) {
+func (c *demoMemorizationCmd) report(a *app, lab *store.Lab, plan demo.Study, outcomes []demo.Outcome, earlier *page.Beside, to *outfile.Folder) (page.Result, error) {
 	defer a.onlyComputes()()
 	var hashes []string
 	for _, o := range outcomes {
@@ -109,7 +125,34 @@ func (c *demoMemorizationCmd) report(a *app, lab *store.Lab, plan demo.Study, ou
 		Commands:      []string{a.commandLine()},
 		Notes:         []string{"Scale: " + plan.Scale + "."},
 		Generated:     time.Now(),
+		Beside:        earlier,
 	})
+}
+
+// shippedRuns is the result that the program carries.
+func shippedRuns() (*page.Beside, error) {
+	r, err := results.Shipped()
+	if err != nil {
+		return nil, err
+	}
+	return &page.Beside{Runs: r.Runs, Scale: r.Scale, Command: r.Command, Program: r.Program, On: r.Date, Claims: r.Claims, Figure: r.Figures[0]}, nil
+}
+
+// printBeside prints the verdicts of both: the runs just computed, and those of the program.
+func printBeside(a *app, now page.Result, earlier *page.Beside) {
+	a.printf("\n%s\n", now.Headline)
+	for _, fact := range now.Facts {
+		a.printf("  %s\n", fact)
+	}
+	a.printf("\n%s Those were not computed now; they ship with the program.\n\n", earlier.Says())
+	verdicts := map[string]judge.Verdict{}
+	for _, c := range now.Claims {
+		verdicts[c.ID] = c.Verdict
+	}
+	a.printf("  %-14s %-14s\n", "NOW", "EARLIER")
+	for _, c := range earlier.Claims {
+		a.printf("  %-14s %-14s %s\n", cmp.Or(verdicts[c.ID], "–"), c.Verdict, c.Statement)
+	}
 }
 
 // demoSubstitutions lists where the demo departs from Nguyen et al. 2023, Sections 4.1 and A.1.1.

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"collapse/internal/judge"
 	"collapse/internal/longtest"
 	"collapse/internal/measurement"
+	"collapse/internal/page"
 )
 
 // TestTheDemoIsOnePage reads the page of the smallest demo.
@@ -151,6 +153,22 @@ func TestOnlyFlagsWidenFeatures(t *testing.T) {
 		decodeOnly(t, stdout, &config)
 		if config.Net.FeatureDim != want {
 			t.Errorf("%q: d = %g, wanted %g", call, config.Net.FeatureDim, want)
+		}
+	}
+}
+
+// TestDemoMemorizationShowsBothVerdicts: of the runs just computed, and of those that ship with the program.
+func TestDemoMemorizationShowsBothVerdicts(t *testing.T) {
+	earlier, err := shippedRuns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	now := page.Result{Headline: "These cannot tell.", Claims: []judge.Claim{{ID: "growth", Verdict: judge.CannotTell}}}
+	printBeside(&app{stdout: &out}, now, earlier)
+	for _, want := range []string{"1248 earlier runs", "not computed now", "cannot tell    holds          With label noise", "–              holds          The slope"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not printed:\n%s", want, out.String())
 		}
 	}
 }

@@ -80,5 +80,9 @@ func printReport(a *app, r page.Result) {
 		a.print("  " + a.verdictMark(claim.Verdict))
 		a.printf("%-13s %s\n", claim.Verdict, claim.Statement)
 	}
+	printWritten(a, r)
+}
+
+func printWritten(a *app, r page.Result) {
 	a.printf("\npage     %s\nfigures  %s (SVG, PNG, CSV, JSON)\n", r.Index, filepath.Join(filepath.Dir(r.Index), "figures"))
 }

@@ -24,7 +24,15 @@ type page struct {
 	Notes                   []string
 	Commands                []string
 	Compute                 *Compute
+	Beside                  *besideShown
 	shared
+}
+
+// besideShown is an earlier result, drawn.
+type besideShown struct {
+	*Beside
+	Figure shown
+	Day    string
 }
 
 // shared is what pages about runs have in common.
@@ -107,6 +115,12 @@ func build(study Study) (page, []figure.Picture, Result) {
 		res.Claims = append(res.Claims, claims...)
 		res.Degenerate += g.Count(judge.IsDegenerate)
 		res.Terminal += g.Count(judge.IsTerminal)
+	}
+	if b := study.Beside; b != nil {
+		drawn := figure.Picture{Figure: b.Figure}
+		drawn.ID = "earlier"
+		pictures = append(pictures, drawn)
+		p.Beside = &besideShown{b, prepare(drawn), b.On.Format("2 January 2006")}
 	}
 	p.Finding, p.Numbers, p.Facts = judge.Headline(gs, all)
 	res.Headline = strings.TrimSpace(p.Finding + ". " + p.Numbers)
@@ -222,6 +236,9 @@ func (p *page) figures() (figures, last []*shown) {
 			figures = append(figures, of[:min(1, len(of))]...)
 			last = append(last, of[min(1, len(of)):]...)
 		}
+	}
+	if p.Beside != nil {
+		figures = append([]*shown{&p.Beside.Figure}, figures...)
 	}
 	figures = append(figures, more...)
 	if p.Single {

@@ -7,8 +7,10 @@
 package page
 
 import (
+	"fmt"
 	"time"
 
+	"collapse/internal/chart"
 	"collapse/internal/judge"
 	"collapse/internal/recipe"
 )
@@ -25,7 +27,22 @@ type Study struct {
 	FeatureRuns   []string              // hashes (or prefixes) of runs whose features are drawn; nil chooses
 	Compute       *Compute              // what the runs have cost; nil: not shown
 	RunPages      bool                  // also write each run's own page, and link to it
+	Beside        *Beside               // an earlier result to be read next to the runs; nil: none
 }
+
+// Beside is a result of many runs that were computed earlier, elsewhere, which a page shows below its own runs' and apart from them.
+type Beside struct {
+	Runs    int
+	Scale   string
+	Command string // computes them anew
+	Program string // version that computed them
+	On      time.Time
+	Claims  []judge.Claim
+	Figure  chart.Figure
+}
+
+// Says is what the earlier runs say, in a sentence.
+func (b *Beside) Says() string { return Tally(b.Claims, fmt.Sprintf("%d earlier runs", b.Runs)) }
 
 // Result is the content of a page, for commands that print it.
 type Result struct {
