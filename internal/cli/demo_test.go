@@ -78,13 +78,26 @@ func TestADialInCharacters(t *testing.T) {
 	}
 }
 
+// titleOf is the heading of a page.
+func titleOf(t *testing.T, index string) string {
+	t.Helper()
+	text, err := os.ReadFile(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := regexp.MustCompile(`<h1>([^<]*)</h1>`).FindSubmatch(text); m != nil {
+		return string(m[1])
+	}
+	return ""
+}
+
 // TestSmallDemosAreTrue reads what `demo minority` and `demo theory` claim from their numbers.
 func TestSmallDemosAreTrue(t *testing.T) {
 	longtest.Only(t)
 	var minority minorityResult
 	stdout, _ := called(t, exitOK, "--json", "demo", "minority", "--out", filepath.Join(t.TempDir(), "minority"))
 	decodeOnly(t, stdout, &minority)
-	if !strings.HasPrefix(minority.Headline, "Minority collapse: the 5 smallest of 10") || !minority.Solved.Optimum.Reached {
+	if !strings.HasPrefix(minority.Headline, "Minority collapse: the 5 smallest of 10") || !minority.Solved.Optimum.Reached || titleOf(t, minority.Index) != minority.Headline {
 		t.Errorf("%.300s", stdout)
 	}
 	var theory theoryResult

@@ -36,7 +36,7 @@ func (c *demoMinorityCmd) Run(a *app) error {
 	}
 	out := minorityResult{minorityHeadline(solved), solved, solved.Index}
 	return a.made(out, func() {
-		a.printf("%s\n\n", out.Headline)
+		a.printf("%s.\n\n", out.Headline)
 		printImbalanced(a, solved)
 		a.printf("\nwith other sizes: collapse solve imbalanced --ratio 10\n")
 	}, solved.Index, c.Open)
@@ -51,9 +51,9 @@ func minorityHeadline(s *solvedImbalanced) string {
 		}
 	}
 	if same == 0 {
-		return "No minority collapse: every class has a point of its own."
+		return "No minority collapse of these classes"
 	}
-	return fmt.Sprintf("Minority collapse: the %d smallest of %d classes are one point at the optimum, so that no classifier tells them apart.", same, s.K)
+	return fmt.Sprintf("Minority collapse: the %d smallest of %d classes are one point at the optimum", same, s.K)
 }
 
 type demoTheoryCmd struct {
@@ -98,8 +98,11 @@ func (c *demoTheoryCmd) Run(a *app) error {
 	}
 	return a.made(out, func() {
 		a.printf("%s\n\n", out.Headline)
+		a.printf("With ReLUs, Theorem 4.2 of Tirer & Bruna does not hold here:\n")
 		for _, claim := range out.Hexagons {
-			a.printf("%s\n  %s\n", claim.Statement, claim.Reason)
+			where, _, _ := strings.Cut(claim.Statement, ": ")
+			found, _, _ := strings.Cut(claim.Reason, "; ") // without how exact it is
+			a.printf("  %-33s %s\n", where, found)
 		}
 		a.printf("\npage  %s\nmore  collapse solve deep --relu --k 10 --widths 12,12,12,12 --penalties 0.01 --n 1\n", out.Index)
 	}, out.Index, c.Open)

@@ -94,7 +94,7 @@ func (c *solveImbalancedCmd) solved(a *app) (*solvedImbalanced, error) {
 		out.Found = &found
 	}
 	if c.Out != "" {
-		if out.Index, err = c.draw(a, to, problem); err != nil {
+		if out.Index, err = c.draw(a, to, problem, out); err != nil {
 			return nil, err
 		}
 	}
@@ -140,7 +140,7 @@ const ratiosDrawn = 41
 // times smaller penalties the optimum is the same.
 const finer = 10_000
 
-func (c *solveImbalancedCmd) draw(a *app, to *outfile.Folder, problem imbalance.Config) (string, error) {
+func (c *solveImbalancedCmd) draw(a *app, to *outfile.Folder, problem imbalance.Config, solved *solvedImbalanced) (string, error) {
 	a.logf("solving %d ratios for the picture", ratiosDrawn)
 	problem.LW, problem.LH = problem.LW/math.Sqrt(finer), problem.LH/math.Sqrt(finer)
 	counts := func(ratio float64) ([]int, error) { return c.profile(c.N*finer, ratio) }
@@ -148,7 +148,7 @@ func (c *solveImbalancedCmd) draw(a *app, to *outfile.Folder, problem imbalance.
 	if err != nil {
 		return "", err
 	}
-	p := &page.Theory{ID: "imbalanced", Title: "Unconstrained features of imbalanced classes", Source: "Fang et al. 2021; Thrampoulidis et al. 2022; docs/internal/formulas.md",
+	p := &page.Theory{ID: "imbalanced", Title: minorityHeadline(solved), Source: "unconstrained features; Fang et al. 2021; Thrampoulidis et al. 2022",
 		Figures: []chart.Figure{theoryfig.ImbalanceFigure(found, c.Ratio)}, Command: c.command()}
 	return writePage(p, to)
 }
