@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ var errTooLong = errors.New("the measurement takes too long")
 
 // measureTimely measures uploaded files when a place is free, and ends the upload. It answers early if the browser leaves or
 // Options.MeasureLimit passes; the work then stops soon after, and keeps its place and its files until it has.
-func (s *Server) measureTimely(asked context.Context, up *uploading, paths []string) (*measurement.Result, error) {
+func (s *Server) measureTimely(asked context.Context, up *uploading, paths []string, names arrayNames) (*measurement.Result, error) {
 	if err := take(asked, s.measuring); err != nil {
 		return nil, errors.Join(err, up.end())
 	}
@@ -41,7 +42,7 @@ func (s *Server) measureTimely(asked context.Context, up *uploading, paths []str
 		defer func() { <-s.measuring }()
 		var o outcome
 		o.err = safely(func() (err error) {
-			o.found, err = s.measureFiles(ctx, paths)
+			o.found, err = s.measureFiles(ctx, paths, names)
 			return err
 		})
 		if err := up.end(); err != nil {
@@ -58,12 +59,14 @@ func (s *Server) measureTimely(asked context.Context, up *uploading, paths []str
 }
 
 // measureFiles is `collapse measure FILES --html`, on all processors.
-func (s *Server) measureFiles(ctx context.Context, paths []string) (*measurement.Result, error) {
+func (s *Server) measureFiles(ctx context.Context, paths []string, names arrayNames) (*measurement.Result, error) {
 	memory.enter()
 	defer memory.leave()
 	part := s.memory.Part(uploadMemory)
 	defer part.Release()
-	set, err := featurefiles.Open(featurefiles.Request{Files: paths, Context: ctx, Budget: part})
+	asked := featurefiles.Request{Files: paths, Layers: names.layers, Context: ctx, Budget: part}
+	asked.Keys[featurefiles.Features], asked.Keys[featurefiles.Labels], asked.Keys[featurefiles.Weights] = names.features, names.labels, names.weight
+	set, err := featurefiles.Open(asked)
 	if err != nil {
 		return nil, err
 	}
@@ -86,13 +89,34 @@ func (s *Server) measureError(ctx context.Context, err error, dir string) error 
 	case err == nil, errors.As(err, &bug):
 		return err
 	case context.Cause(ctx) == errTooLong:
-		return statusError{http.StatusUnprocessableEntity, fmt.Errorf("the measurement was stopped: it takes longer than %v, the server's limit (--measure-limit); `collapse measure` on the command line has none", s.opt.MeasureLimit)}
+		return statusError{http.StatusUnprocessableEntity, fmt.Errorf("the measurement was stopped: it takes longer than %v, the server's limit; `collapse measure` on the command line has none", s.opt.MeasureLimit)}
 	case ctx.Err() != nil:
 		return statusError{http.StatusServiceUnavailable, fmt.Errorf("the measurement was stopped: %w", ctx.Err())}
 	case errors.As(err, &memory) && memory.Shared:
 		return tryAgain(retryUpload, "other measurements use all the memory that the server has for them; try again in a moment")
 	}
-	return badRequest("%s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
+	own := regexp.MustCompile(regexp.QuoteMeta(dir) + `[/\\]\d+[/\\]`) // where receive stores files
+	return badRequest("%s", withoutFlags(own.ReplaceAllString(err.Error(), "")))
+}
+
+// flagFields are the flags that have a field on the page.
+var flagFields = strings.NewReplacer("say which with --features-key NAME", "give its name in the field “features”", "say which with --labels-key NAME", "give its name in the field “labels”",
+	"say which with --weights-key NAME", "give its name in the field “weight”", "--features-key", "features", "--labels-key", "labels", "--weights-key", "weight", "--layers", "layers")
+
+var (
+	flagInBrackets = regexp.MustCompile(` ?\([^()]*--[a-z][^()]*\)`)
+	flagClause     = regexp.MustCompile(`[;,] [^;,]*--[a-z][^;]*`)
+)
+
+// withoutFlags is what an error of `collapse measure` says to somebody before a page, where there is no command line. What only a flag
+// can do is left out and said to be possible there.
+func withoutFlags(text string) string {
+	text = flagFields.Replace(text)
+	short := flagClause.ReplaceAllString(flagInBrackets.ReplaceAllString(text, ""), "")
+	if short != text {
+		short += "; `collapse measure` on the command line has a setting for this"
+	}
+	return short
 }
 
 // finish waits briefly for measurements to stop.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -53,7 +54,7 @@ func (s *Server) measureUpload(w http.ResponseWriter, r *http.Request) error {
 		return s.uploadError(err)
 	}
 	r.Body = io.NopCloser(in)
-	paths, err := s.receive(r, up)
+	paths, names, err := s.receive(r, up)
 	if err != nil {
 		in.refuse()
 		return errors.Join(s.uploadError(err), up.end())
@@ -61,7 +62,7 @@ func (s *Server) measureUpload(w http.ResponseWriter, r *http.Request) error {
 	if err := in.arrived(); err != nil {
 		return errors.Join(err, up.end())
 	}
-	found, err := s.measureTimely(r.Context(), up, paths)
+	found, err := s.measureTimely(r.Context(), up, paths, names)
 	// The deadline of the whole request may have passed.
 	if late := in.out.SetWriteDeadline(time.Now().Add(s.opt.Stalled)); late != nil && !errors.Is(late, http.ErrNotSupported) || err != nil {
 		return errors.Join(err, late)
@@ -70,46 +71,73 @@ func (s *Server) measureUpload(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// arrayNames are the arrays that a form asks for, where they have other names than usual. Layers is a pattern, of which each match is
+// measured.
+type arrayNames struct{ features, labels, weight, layers string }
+
+// field is where the value of a form's field goes; nil: nowhere.
+func (n *arrayNames) field(name string) *string {
+	return map[string]*string{"features": &n.features, "labels": &n.labels, "weight": &n.weight, "layers": &n.layers}[name]
+}
+
+// read takes a field of a form.
+func (n *arrayNames) read(part *multipart.Part) error {
+	to := n.field(part.FormName())
+	if to == nil {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(part, nameBytes+1))
+	if err != nil {
+		return err
+	}
+	if *to = strings.TrimSpace(string(text)); len(text) > nameBytes || !utf8.Valid(text) || strings.ContainsFunc(*to, unprintable) {
+		return badRequest("the name of the %s is none: at most %d printable characters", part.FormName(), nameBytes)
+	}
+	return nil
+}
+
 // receive stores the files of a form under their base names, which must have an extension that can be read.
-func (s *Server) receive(r *http.Request, up *uploading) ([]string, error) {
+func (s *Server) receive(r *http.Request, up *uploading) (paths []string, names arrayNames, err error) {
 	form, err := r.MultipartReader()
 	if err != nil {
-		return nil, badRequest("wanted the files of a measurement as a form: %v", err)
+		return nil, names, badRequest("wanted the files of a measurement as a form: %v", err)
 	}
-	var paths []string
 	for parts := 0; ; parts++ {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return nil, names, err
 		}
 		if parts == mostParts {
-			return nil, badRequest("the form has more than %d parts", mostParts)
+			return nil, names, badRequest("the form has more than %d parts", mostParts)
 		}
 		name := part.FileName() // the base name: package multipart drops folders
 		if name == "" {
+			if err := names.read(part); err != nil {
+				return nil, names, err
+			}
 			continue
 		}
 		if len(paths) == mostFiles {
-			return nil, badRequest("at most %d files can be measured together", mostFiles)
+			return nil, names, badRequest("at most %d files can be measured together", mostFiles)
 		}
 		ext := strings.ToLower(filepath.Ext(name))
 		if len(name) > nameBytes || !utf8.ValidString(name) || strings.ContainsFunc(name, unprintable) || strings.ContainsAny(name, "/\\*?[") || !slices.Contains(uploadKinds, ext) {
-			return nil, badRequest("%s cannot be measured; wanted a file that ends in %s", clip(name), strings.Join(uploadKinds, ", "))
+			return nil, names, badRequest("%s cannot be measured; wanted a file that ends in %s", clip(name), strings.Join(uploadKinds, ", "))
 		}
 		path := filepath.Join(up.folder.dir, strconv.Itoa(len(paths)), name)
 		if err := up.store(part, path); err != nil {
-			return nil, err
+			return nil, names, err
 		}
 		paths = append(paths, path)
 	}
 	if len(paths) == 0 {
-		return nil, badRequest("no file came with the form; choose one, or drop it on the page")
+		return nil, names, badRequest("no file came with the form; choose one, or drop it on the page")
 	}
 	_, err = io.Copy(io.Discard, r.Body) // to the end: only then does the server notice when the browser leaves
-	return paths, err
+	return paths, names, err
 }
 
 // unprintable finds characters that do not belong in a name: control characters and those that change the direction of

@@ -56,10 +56,10 @@ func TestMeasurementsLeaveNothing(t *testing.T) {
 	}
 	some := func() {
 		for range 10 {
-			if _, err := s.measureFiles(t.Context(), []string{good}); err != nil {
+			if _, err := s.measureFiles(t.Context(), []string{good}, arrayNames{}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.measureFiles(t.Context(), []string{good, bad}); err == nil {
+			if _, err := s.measureFiles(t.Context(), []string{good, bad}, arrayNames{}); err == nil {
 				t.Fatal("half a file was measured")
 			}
 		}
@@ -95,7 +95,7 @@ func TestNothingIsOpenedForWhoHasLeft(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.measureFiles(ctx, []string{path}); !errors.Is(err, context.Canceled) {
+	if _, err := s.measureFiles(ctx, []string{path}, arrayNames{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want that it was cancelled", err)
 	}
 }
@@ -117,7 +117,7 @@ func TestWhoLeavesTheQueue(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.measureTimely(ctx, up, nil); !errors.Is(err, context.Canceled) || statusOf(err) != http.StatusServiceUnavailable {
+	if _, err := s.measureTimely(ctx, up, nil, arrayNames{}); !errors.Is(err, context.Canceled) || statusOf(err) != http.StatusServiceUnavailable {
 		t.Errorf("%v, want that it was cancelled", err)
 	}
 	if u := &s.uploads; u.count != 0 || u.bytes != 0 || len(u.each) != 0 || len(s.measuring) != cap(s.measuring) {

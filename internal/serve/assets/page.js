@@ -374,6 +374,7 @@ if (drop) {
   const words = $('#upload');
   const send = async (files) => {
     const form = new FormData();
+    for (const i of $$('input[type=text]', drop)) form.append(i.name, i.value);
     for (const f of files) form.append('file', f);
     words.textContent = 'measuring ' + [...files].map((f) => f.name).join(', ') + ' …';
     try {
@@ -386,7 +387,7 @@ if (drop) {
   addEventListener('dragleave', (e) => { if (!e.relatedTarget) drop.classList.remove('over'); });
   addEventListener('drop', (e) => { e.preventDefault(); drop.classList.remove('over'); if (e.dataTransfer.files.length) send(e.dataTransfer.files); });
   drop.onsubmit = (e) => { e.preventDefault(); send($('input[type=file]', drop).files); };
-  $('input[type=file]', drop).onchange = (e) => { if (e.target.files.length) send(e.target.files); };
+  $('input[type=file]', drop).onchange = (e) => { if (e.target.files.length && !$('#names').open) send(e.target.files); };
 }
 
 if (document.body.dataset.live) listen();
