@@ -240,7 +240,7 @@ func (c *reproduceCmd) list(a *app) error {
 	}
 	return a.emit(rows, func() {
 		for _, r := range rows {
-			a.printf("%-18s %-9s %-52s %s\n", r.ID, r.Kind, r.Title, r.Paper)
+			a.printf("%-18s %-9s %-52s · %s\n", r.ID, r.Kind, r.Title, r.Paper)
 		}
 	})
 }

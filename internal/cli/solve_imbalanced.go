@@ -214,25 +214,35 @@ func (s *solvedImbalanced) proof() string {
 
 func printGroups(a *app, s *solvedImbalanced) {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	safetext.Fprintf(w, "SAMPLES\tCLASSES\t‖w‖\t‖h‖\tMARGIN\tCOS w\tCOS h\tCOS w, LARGEST\tONE POINT FROM μ\t\n")
+	safetext.Fprintf(w, "SIZE\tCLASSES\t‖w‖\t‖h‖\tMARGIN\tCOS w\tCOS h\tTO FIRST\tONE FROM μ\t\n")
 	groups := s.Optimum.Groups
 	for j, g := range groups[:min(len(groups), mostGroups)] {
-		note := []string{}
-		if g.Same {
-			note = append(note, "one point")
-		}
-		if g.Kept < g.Classes {
-			note = append(note, fmt.Sprintf("%d of them at zero", g.Classes-g.Kept))
-		}
 		threshold := "–"
 		if g.Classes > 1 {
 			threshold = format.Short(s.Apart[j], 4)
 		}
-		safetext.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t %s\n", g.Count, g.Classes, format.Short(g.Classifier, 5), format.Short(g.Mean, 5), format.Short(g.Margin, 5),
-			orDash(s.Optimum.CosW[j][j]), orDash(s.Optimum.CosMeans[j][j]), orDash(s.Optimum.CosW[0][j]), threshold, strings.Join(note, ", "))
+		safetext.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", g.Count, g.Classes, format.Short(g.Classifier, 4), format.Short(g.Mean, 4), format.Short(g.Margin, 4),
+			orDash(s.Optimum.CosW[j][j]), orDash(s.Optimum.CosMeans[j][j]), orDash(s.Optimum.CosW[0][j]), threshold)
 	}
 	w.Flush()
+	printSizes(a, "One point", groups, func(g imbalance.Shape) bool { return g.Same })
+	printSizes(a, "At zero", groups, func(g imbalance.Shape) bool { return g.Kept == 0 })
+	printSizes(a, "Some at zero", groups, func(g imbalance.Shape) bool { return g.Kept > 0 && g.Kept < g.Classes })
+	a.printf("TO FIRST: cosine of w to the first size. ONE FROM μ: one point from this √(λ_W·λ_H) on.\n")
 	if more := len(groups) - mostGroups; more > 0 {
 		a.printf("%d more sizes; --json has them all\n", more)
+	}
+}
+
+// printSizes names the sizes of classes of which something holds.
+func printSizes(a *app, what string, groups []imbalance.Shape, holds func(imbalance.Shape) bool) {
+	var sizes []string
+	for _, g := range groups[:min(len(groups), mostGroups)] {
+		if holds(g) {
+			sizes = append(sizes, fmt.Sprint(g.Count))
+		}
+	}
+	if len(sizes) > 0 {
+		a.printf("%s: the classes of size %s.\n", what, strings.Join(sizes, ", "))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"collapse/internal/chart"
 )
@@ -23,9 +24,14 @@ func solveImbalanced(t *testing.T, args ...string) solvedImbalanced {
 
 func TestSolveImbalanced(t *testing.T) {
 	out, _ := called(t, exitOK, "solve", "imbalanced", "--k", "6", "--n", "100", "--minority", "2", "--starts", "2")
-	for _, want := range []string{"K = 6, N = 420 samples", "duality gap", "SAMPLES", "2 of 2 starts reach", "SELI"} {
+	for _, want := range []string{"K = 6, N = 420 samples", "duality gap", "ONE FROM μ", "2 of 2 starts reach", "SELI"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+	for line := range strings.Lines(out) {
+		if wide := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); wide > 80 && strings.Contains(line, "  ") && !strings.Contains(line, "(") { // a table cannot continue below
+			t.Errorf("%d characters: %s", wide, line)
 		}
 	}
 	balanced := solveImbalanced(t, "--k", "5", "--n", "50", "--ratio", "1", "--lw", "0.002", "--lh", "0.001", "--d", "7")
@@ -93,8 +99,8 @@ func figureIn(t *testing.T, dir, id string) (f chart.Figure) {
 func TestSolveImbalancedAtZero(t *testing.T) {
 	args := []string{"--profile", "long-tail", "--lw", "0.1", "--lh", "0.1"}
 	out, _ := called(t, exitOK, append([]string{"solve", "imbalanced"}, args...)...)
-	_, table, _ := strings.Cut(out, "SAMPLES")
-	if !strings.Contains(out, "rank 0") || table == "" || strings.Contains(table, "e-") {
+	_, table, _ := strings.Cut(out, "CLASSES")
+	if !strings.Contains(out, "rank 0") || table == "" || strings.Contains(table, "e-") || !strings.Contains(table, "At zero: the classes of size 500, 387,") {
 		t.Errorf("at zero:\n%s", out)
 	}
 }

@@ -132,7 +132,13 @@ func TestTextTable(t *testing.T) {
 		}
 	}
 	m := &Result{Columns: []Column{NewColumn("features", r)}}
-	const width = 120
+	for _, width := range []int{80, 120} {
+		checkTextTable(t, m, width, reason)
+	}
+}
+
+func checkTextTable(t *testing.T, m *Result, width int, reason string) {
+	t.Helper()
 	var out bytes.Buffer
 	if err := m.WriteText(&out, screen.Screen{Width: width}); err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"unicode/utf8"
 
 	"collapse/internal/format"
@@ -13,29 +12,33 @@ import (
 	"collapse/measure"
 )
 
-const leastReading = 40 // characters of a line that are a reading's, whatever the width
+// leastReading is how many characters of a line a reading needs beside its number; where there are fewer it stands below.
+const leastReading = 30
 
 // writeGroup writes a table: key, value, values for shuffled labels and a reading; or, for several layers, key, a value
 // per layer and the name.
-func (m *Result) writeGroup(b *strings.Builder, g group, room int) {
-	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+func (m *Result) writeGroup(b *strings.Builder, g group, width int) {
 	rows, widths := m.cells(g)
+	indent := 0
 	for _, n := range widths {
-		room -= n + 2
+		indent += n + 2
 	}
+	below := width-indent < leastReading
 	for _, row := range rows {
-		last := row[len(row)-1]
-		if len(m.Columns) > 1 || last == "" {
-			fmt.Fprintln(w, strings.Join(row, "\t"))
-			continue
+		line, last := "", row[len(row)-1]
+		for i, n := range widths {
+			line += padded(row[i], n) + "  "
 		}
-		lines := screen.Wrap(last, max(room, leastReading))
-		fmt.Fprintln(w, strings.Join(append(row[:len(row)-1:len(row)-1], lines[0]), "\t"))
-		for _, line := range lines[1:] {
-			fmt.Fprintln(w, strings.Repeat("\t", len(row)-1)+line)
+		switch {
+		case len(m.Columns) > 1 || last == "":
+			fmt.Fprintln(b, strings.TrimRight(line+last, " "))
+		case below:
+			const far = "      "
+			fmt.Fprintf(b, "%s\n%s%s\n", strings.TrimRight(line, " "), far, strings.Join(screen.Wrap(last, width-len(far)), "\n"+far))
+		default:
+			fmt.Fprintln(b, line+strings.Join(screen.Wrap(last, width-indent), "\n"+strings.Repeat(" ", indent)))
 		}
 	}
-	w.Flush()
 }
 
 // cells are the head and the rows of a group's table, with the widths of all columns but the last.
