@@ -149,9 +149,9 @@ func printBeside(a *app, now page.Result, earlier *page.Beside) {
 	for _, c := range now.Claims {
 		verdicts[c.ID] = c.Verdict
 	}
-	a.printf("  %-14s %-14s\n", "NOW", "EARLIER")
+	a.printf("The verdicts of the earlier runs, and in brackets those of the runs just computed:\n")
 	for _, c := range earlier.Claims {
-		a.printf("  %-14s %-14s %s\n", cmp.Or(verdicts[c.ID], "–"), c.Verdict, c.Statement)
+		a.printf("%-13s  %s [%s]\n", c.Verdict, c.Statement, cmp.Or(verdicts[c.ID], "not asked"))
 	}
 }
 
