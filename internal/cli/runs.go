@@ -136,7 +136,7 @@ func (c runsRmCmd) Run(a *app, lab *store.Lab) error {
 			return err
 		}
 	}
-	return a.emit(map[string][]string{"removed": hashes}, func() { a.printf("removed %d runs\n", len(hashes)) })
+	return a.emit(map[string][]string{"removed": hashes}, func() { a.printf("removed %s\n", format.Count(len(hashes), "run")) })
 }
 
 type runsGCCmd struct{}
