@@ -108,7 +108,7 @@ func (m *Result) tiles() []format.Tile {
 	}
 	dials := m.dials()
 	for _, p := range measure.Properties() {
-		if !slices.ContainsFunc(dials, func(d ShownDial) bool { return d.Name == p.Name }) {
+		if !SaysNothing(p.Key, c.K) && !slices.ContainsFunc(dials, func(d ShownDial) bool { return d.Name == p.Name }) {
 			add(p.Key, p.Name)
 		}
 	}

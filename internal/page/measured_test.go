@@ -90,6 +90,11 @@ func TestMeasuredPageBeginsWithDials(t *testing.T) {
 	if want := len(measurement.Dials(m.Columns[0].Report)); want == 0 || len(dials) != want || strings.LastIndex(html, "data-dial") > strings.Index(html, "data-figure") {
 		t.Errorf("dials %q, want %d of them above the pictures", dials, want)
 	}
+	for _, x := range (&measurement.Result{Columns: []measurement.Column{spiked(t, 2, 4, 5, 0.01)}}).Summary().Tiles {
+		if x.Name == "NC2" {
+			t.Errorf("NC2 is %s of two classes, whose angles say nothing", x.Value)
+		}
+	}
 	if fold := strings.LastIndex(html[:strings.Index(html, "data-key")], "<details"); fold < 0 || strings.Contains(html[fold:strings.Index(html, "data-key")], "</details>") {
 		t.Error("the table of every number is not folded")
 	}
