@@ -136,8 +136,9 @@ func runTiles(row *runRow) []tile {
 		out = append(out, tile{strconv.FormatInt(row.Measured, 10), "measured at epoch"})
 	}
 	values := []tile{{row.Accuracy, "train accuracy"}, {row.Test, "test accuracy"}}
+	classes, _ := strconv.Atoi(row.Settings["data.classes"]) // 0: a script's run, which need not say
 	for _, p := range measure.Properties() {
-		if v, ok := row.Newest("train", p.Key); ok {
+		if v, ok := row.Newest("train", p.Key); ok && !measurement.SaysNothing(p.Key, classes) {
 			values = append(values, tile{measurement.ShortValue(p.Key, v.Value), p.Name + " (train)"})
 		}
 	}
