@@ -48,9 +48,7 @@ func (l *Lab) Ensure(s Spec) (Run, error) {
 
 // check returns the canonical configuration.
 func (s Spec) check() ([]byte, error) {
-	switch s.Kind {
-	case Train, Solve, Dilation, Landscape, Measure, Trial, Script:
-	default:
+	if !s.Kind.known() {
 		panic("store: unknown kind of run")
 	}
 	config, err := Canonical(s.Config)

@@ -68,6 +68,18 @@ func withinBounds(k Key, err error) (Key, error) {
 	return k, err
 }
 
+// kindColumn reads the kind of a run.
+type kindColumn Kind
+
+func (k *kindColumn) Scan(v any) error {
+	s, _ := v.(string)
+	if !Kind(s).known() {
+		return &ForeignRowError{Table: "run", Column: "kind", Value: fmt.Sprint(v), Want: "a kind that this program knows"}
+	}
+	*k = kindColumn(s)
+	return nil
+}
+
 // folderColumn reads the name of a folder that is to be deleted.
 type folderColumn string
 

@@ -314,3 +314,20 @@ func TestLongNamesAreRefused(t *testing.T) {
 		t.Errorf("AppendEpoch: %v", err)
 	}
 }
+
+// TestForeignKindsAreRefused: a run of no kind made a coordinator panic.
+func TestForeignKindsAreRefused(t *testing.T) {
+	for what, kind := range map[string]string{"none": "''", "another": "'x'", "a long one": fmt.Sprintf("hex(zeroblob(%d))", longestName)} {
+		r, err := OpenReader(tamper(t, "UPDATE run SET kind = "+kind))
+		must(t, err)
+		defer r.Close()
+		for call, read := range map[string]func() error{
+			"List":      func() error { _, err := r.List(Filter{}); return err },
+			"RunCounts": func() error { _, err := r.RunCounts(); return err },
+		} {
+			if err := read(); !errors.As(err, new(*ForeignRowError)) || len(err.Error()) > 1000 {
+				t.Errorf("%s, %s: %v", what, call, err)
+			}
+		}
+	}
+}

@@ -58,7 +58,7 @@ func (r *Reader) RunCounts() ([]RunCount, error) {
 	return collect(r, func(scan func(...any) error) (c RunCount, err error) {
 		var newest int64
 		var seconds sql.NullFloat64
-		err = scan(&c.Study, &c.Tag, &c.Kind, &c.Status, &c.Runs, &newest, &seconds, &c.Timed)
+		err = scan(&c.Study, &c.Tag, (*kindColumn)(&c.Kind), &c.Status, &c.Runs, &newest, &seconds, &c.Timed)
 		c.Newest, c.Seconds = time.UnixMilli(newest), seconds.Float64
 		return c, err
 	}, `SELECT coalesce(study.name, '') AS s, iif(study.id IS NULL, coalesce(tag.name, ''), '') AS t, run.kind, iif(run.status = 'running' AND run.id IN (SELECT value FROM json_each(?)), 'interrupted', run.status) AS state,

@@ -22,7 +22,7 @@ func scanRun(scan func(...any) error) (id int64, run Run, err error) {
 	var created int64
 	var epoch, started, finished sql.NullInt64
 	p := &run.Program
-	err = scan(&id, (*hashColumn)(&run.Hash), &run.Kind, &run.Config, &run.Status, &run.Error, &run.Label, &tags,
+	err = scan(&id, (*hashColumn)(&run.Hash), (*kindColumn)(&run.Kind), &run.Config, &run.Status, &run.Error, &run.Label, &tags,
 		&run.Generation, &epoch, &created, &started, &finished,
 		&p.Version, &p.Kernel, &p.GOOS, &p.GOARCH, &p.GOAMD64, &p.CPU)
 	if err != nil {

@@ -8,6 +8,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -24,6 +25,10 @@ const (
 	Trial     Kind = "trial"
 	Script    Kind = "script" // a user's own trainer
 )
+
+func (k Kind) known() bool {
+	return slices.Contains([]Kind{Train, Solve, Dilation, Landscape, Measure, Trial, Script}, k)
+}
 
 // Status is the state of a run.
 type Status string

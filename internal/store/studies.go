@@ -203,7 +203,7 @@ func (r *Reader) studyRuns(query string, args ...any) ([]StudyRun, error) {
 	list, err := collect(r, func(scan func(...any) error) (StudyRun, error) {
 		var s StudyRun
 		var started, finished sql.NullInt64
-		err := scan(&s.Position, (*hashColumn)(&s.Hash), &s.Kind, &s.Status, &s.Error, &s.Note, &s.Payload, &s.Epoch, &started, &finished)
+		err := scan(&s.Position, (*hashColumn)(&s.Hash), (*kindColumn)(&s.Kind), &s.Status, &s.Error, &s.Note, &s.Payload, &s.Epoch, &started, &finished)
 		s.Started, s.Finished = moment(started), moment(finished)
 		return s, err
 	}, query, args...)
