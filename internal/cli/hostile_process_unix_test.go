@@ -72,7 +72,7 @@ func (g ground) bounded(t *testing.T, args ...string) {
 		late.Stop()
 	})
 	took, computed := time.Since(began), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
-	if took > hostileTime && (computed > hostileTime || computed < took/10 || took > 6*hostileTime) {
+	if took > hostileTime && (computed > hostileTime || computed < took/10 && took > 3*hostileTime || took > 6*hostileTime) {
 		t.Errorf("%v takes %v, %v of a processor: %.2000s", args, took, computed, stderr)
 	}
 	g.sober(t, cmd, stdout.String()+stderr.String())

@@ -155,6 +155,7 @@ func spoilFile(t *testing.T, g ground, rng *rand.Rand) string {
 	kind := oneOf(rng, "the file", "the file", "the pipe", "the sparse file", "the folder")
 	switch kind { // each may fail: there may be a folder already
 	case "the file":
+		_ = os.Remove(path) // a pipe would have no reader
 		_ = os.WriteFile(path, []byte("a stranger's words, at least sixteen\n"), 0o666)
 	case "the pipe":
 		_ = os.Remove(path)
