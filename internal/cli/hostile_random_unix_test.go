@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"collapse/internal/longtest"
 )
@@ -184,8 +186,10 @@ func (g ground) try(queries ...string) string {
 		return err.Error()
 	}
 	defer db.Close()
+	ctx, stop := context.WithTimeout(context.Background(), 2*time.Second) // a table may be without end
+	defer stop()
 	for _, q := range queries {
-		_, _ = db.Exec(q) // the tables may be damaged
+		_, _ = db.ExecContext(ctx, q) // the tables may be damaged
 	}
 	return strings.Join(queries, "; ")
 }
