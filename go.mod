@@ -1,4 +1,4 @@
-module collapse
+module collapse.example/collapse
 
 go 1.26.0
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // Bytes from anywhere, such as a download, are recognised by their content.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/edsrzf/mmap-go"
 
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 // mapping is a file mapped into memory. Its descriptor stays open, so that one can check whether the file is still what was mapped,

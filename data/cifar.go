@@ -5,7 +5,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 // The binary version of CIFAR is a row of records without any header: one label byte (CIFAR-100: a coarse and a fine one), then

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 // Limits after which a download gives up an address. They are variables so that tests need not wait.

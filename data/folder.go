@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 // folderName is the set made of any directory with train/ and test/, each of which has a folder of PNG or JPEG images for every

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // writeFolder puts files into a folder of classes: "train/cat/1.png" and so on.

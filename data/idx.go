@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 // IDX is the layout of MNIST and the sets made after it: two zero bytes, 8 for unsigned bytes, the

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/classcounts"
+	"collapse.example/collapse/internal/classcounts"
 )
 
 // TestImbalanced: a profile leaves as many samples as it says, the same ones for the same seed, and a steeper one keeps some of those of

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // miniFiles are the three pickles of miniImageNet that circulate (Ren et al. 2018): 64, 16 and 20 classes for few-shot learning.

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"sync"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // Pipeline says how 8-bit pixels become network inputs, in torchvision's order: grey to channels,

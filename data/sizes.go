@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"collapse/internal/classcounts"
+	"collapse.example/collapse/internal/classcounts"
 )
 
 // Sizes are the shape and the sample counts of a set, without its samples.

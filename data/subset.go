@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"collapse/internal/classcounts"
+	"collapse.example/collapse/internal/classcounts"
 )
 
 // FirstClasses returns the samples whose true label is below k, in their order, as the papers'

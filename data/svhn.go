@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // readSVHN reads one split of SVHN's cropped digits (Netzer et al. 2011): a MATLAB file with the images X (32×32×3×N bytes, rows

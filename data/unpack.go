@@ -10,7 +10,7 @@ import (
 	"path"
 	"path/filepath"
 
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 // unpack takes the wanted files out of a .tar.gz, by their last names and with exactly their sizes, into a folder, and removes the

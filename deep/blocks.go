@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/internal/descent"
+	"collapse.example/collapse/internal/descent"
 )
 
 // With a ReLU after W_1, …, W_{L−1}, m classes can share few dimensions in all layers but the last: the last ReLU tells them apart. A

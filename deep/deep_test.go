@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"collapse/ufm"
+	"collapse.example/collapse/ufm"
 )
 
 // uniform is a problem with one width and one penalty.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"collapse/internal/descent"
+	"collapse.example/collapse/internal/descent"
 )
 
 // Explored is the lowest point that a search of a model with ReLUs found: an upper bound of the optimum, and no more.

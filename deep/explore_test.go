@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // TestExploreGoesBelowPointsFoundElsewhere: the values are those of points that independent descents (scipy's L-BFGS-B from hundreds of random

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"collapse/internal/longtest"
-	"collapse/ufm"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/ufm"
 )
 
 // rectified is a problem with ReLUs, one width, one penalty and q as asked.

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"collapse/internal/descent"
+	"collapse.example/collapse/internal/descent"
 )
 
 // Found is the best point of a search.

@@ -1,6 +1,6 @@
 package deep
 
-import "collapse/internal/descent"
+import "collapse.example/collapse/internal/descent"
 
 // rounding is how far ReLUs are rounded, in turn, when a point is settled.
 var rounding = []float64{0.03, 0.006, 1e-3, 2e-4}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 func near(t *testing.T, what string, got, want, tol float64) {

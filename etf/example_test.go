@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"collapse/etf"
+	"collapse.example/collapse/etf"
 )
 
 // How far a frame is from the simplex ETF, the orthogonal frame and the best frames of rank d, by its Gram matrix.

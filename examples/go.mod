@@ -2,7 +2,7 @@ module collapse-examples
 
 go 1.26.0
 
-require collapse v0.0.0
+require collapse.example/collapse v0.0.0
 
 require (
 	github.com/andybalholm/brotli v1.1.1 // indirect
@@ -21,4 +21,4 @@ require (
 	google.golang.org/protobuf v1.34.2 // indirect
 )
 
-replace collapse => ../
+replace collapse.example/collapse => ../

@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
 )
 
 // blocks is the convex problem for M = Z̄·diag(√n_k), by symmetry reduced to J groups of K_j classes. M has two parts: within group j it

@@ -12,7 +12,7 @@ import (
 	"math"
 	"slices"
 
-	"collapse/internal/classcounts"
+	"collapse.example/collapse/internal/classcounts"
 )
 
 // Loss names the loss of a sample.

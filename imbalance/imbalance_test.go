@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"collapse/internal/longtest"
-	"collapse/ufm"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/ufm"
 )
 
 // random draws a small problem, with penalties around those at which classes come to coincide.

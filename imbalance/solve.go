@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/internal/descent"
+	"collapse.example/collapse/internal/descent"
 )
 
 // Optimum is the least value of a problem.

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"collapse/etf"
+	"collapse.example/collapse/etf"
 )
 
 func near(t testing.TB, what string, got, want, tol float64) {

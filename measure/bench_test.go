@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // gaussian makes n samples of k classes of width d: means of norm about √d, spread around them.

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/kernel/gemm"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/longtest"
-	"collapse/measure/internal/wide"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/measure/internal/wide"
 )
 
 // bitsChild marks the process that TestBitsDependOnTheKernelsNameAlone starts.

@@ -3,8 +3,8 @@ package measure
 import (
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
 )
 
 // Histogram counts values on a logarithmic scale, ten bins for each power of ten.

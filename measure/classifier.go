@@ -1,8 +1,8 @@
 package measure
 
 import (
-	"collapse/internal/kernel/rows"
-	"collapse/measure/internal/wide"
+	"collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/measure/internal/wide"
 )
 
 // head is the classifier.

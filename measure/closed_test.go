@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/etf"
+	"collapse.example/collapse/etf"
 )
 
 // minimiser is the global minimiser of the MSE unconstrained-features model (Zhou et al. 2022 Thm 3.1) with

@@ -3,10 +3,10 @@ package measure
 import (
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	kernelrows "collapse/internal/kernel/rows"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	kernelrows "collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/parallel"
 )
 
 // cloud forms Gram matrices of the training samples: Σ_W of the residuals h − μ_k, Σ_B of the centred means, and Σ_T = Σ_W + Σ_B,

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/internal/spectrum"
+	"collapse.example/collapse/internal/spectrum"
 )
 
 // Dense algebra on small row-major matrices.

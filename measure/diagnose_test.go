@@ -1,7 +1,7 @@
 package measure_test
 
 import (
-	"collapse/internal/reporttest"
+	"collapse.example/collapse/internal/reporttest"
 	"fmt"
 	"math"
 	"os"
@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/measure"
-	"collapse/measure/measuretest"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/measure/measuretest"
 )
 
 // erring is one measured number of one set.

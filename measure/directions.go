@@ -3,8 +3,8 @@ package measure
 import (
 	"slices"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
 )
 
 // mostDirections bounds the directions between class means that are reported one by one, and directionSamples is the number of

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // edge is an input at the edge of what measures are defined for.

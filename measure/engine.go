@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // Engine measures features repeatedly in the same scratch memory. It is not safe for concurrent use;

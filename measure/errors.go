@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"collapse/internal/spelling"
+	"collapse.example/collapse/internal/spelling"
 )
 
 // NonFiniteError says that features or weights hold NaN or infinity.

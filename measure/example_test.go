@@ -1,13 +1,13 @@
 package measure_test
 
 import (
-	"collapse/internal/reporttest"
+	"collapse.example/collapse/internal/reporttest"
 	"fmt"
 	"os"
 	"path/filepath"
 
-	"collapse/arrayfile"
-	"collapse/measure"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/measure"
 )
 
 // Three classes of two samples each, in the plane.

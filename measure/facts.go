@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
 )
 
 // Facts is what a headline needs to know besides single measures. Every report has it, whatever measures were asked for; what its route

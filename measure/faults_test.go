@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/etf"
-	"collapse/internal/longtest"
+	"collapse.example/collapse/etf"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // withClassifier draws means and a classifier for a rank-d comparison, k classes of two samples each.

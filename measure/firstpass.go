@@ -1,12 +1,12 @@
 package measure
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/memory"
-	kernelrows "collapse/internal/kernel/rows"
-	"collapse/measure/internal/vec"
-	"collapse/measure/internal/wide"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/memory"
+	kernelrows "collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/measure/internal/vec"
+	"collapse.example/collapse/measure/internal/wide"
+	"collapse.example/collapse/parallel"
 )
 
 // Sizes of the partition; they depend only on shapes, so that the bits do not depend on the team.

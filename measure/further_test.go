@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/internal/longtest"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/parallel"
 )
 
 // furtherInput is what the measures beside those of naive are compared on, as their papers write them.

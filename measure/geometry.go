@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/parallel"
+	"collapse.example/collapse/parallel"
 )
 
 // geometry computes NC2, NC3, NC4's bias form and the configuration report from class means and classifier.

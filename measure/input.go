@@ -3,8 +3,8 @@ package measure
 import (
 	"context"
 
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // Source provides feature rows. Several goroutines read from one source at the same time.

@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collapse/internal/longtest"
-	"collapse/measure"
-	"collapse/measure/internal/dd"
-	"collapse/measure/measuretest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/measure/internal/dd"
+	"collapse.example/collapse/measure/measuretest"
 )
 
 // powers are the powers of a common scale of features that measures go with, while W goes with its inverse. The others are free of it.

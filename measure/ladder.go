@@ -3,7 +3,7 @@ package measure
 import (
 	"math"
 
-	"collapse/internal/kernel/rows"
+	"collapse.example/collapse/internal/kernel/rows"
 )
 
 // rung is the share of the largest eigenvalue down to which a step of ladder takes eigenvalues from a Gram matrix.

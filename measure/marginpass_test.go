@@ -7,11 +7,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/longtest"
-	"collapse/measure/internal/wide"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/measure/internal/wide"
+	"collapse.example/collapse/parallel"
 )
 
 // fullMargins are the margins of every measured row from every cosine, in float64.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // memorization sums ‖h − h*‖ over corrupted train samples, h* the mean of the TEST features of the

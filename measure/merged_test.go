@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collapse/internal/longtest"
-	"collapse/measure"
-	"collapse/measure/measuretest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/measure/measuretest"
 )
 
 // drawTight draws a few classes whose spread is 10⁻¹² to 1 of the size of their means.

@@ -4,11 +4,11 @@ import (
 	"math"
 	"slices"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	kernelrows "collapse/internal/kernel/rows"
-	"collapse/measure/internal/wide"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	kernelrows "collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/measure/internal/wide"
+	"collapse.example/collapse/parallel"
 )
 
 // Moments are the result of one pass over a stream or a shard: count, mean and scatter of each class. Moments of parts

@@ -4,9 +4,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/parallel"
 )
 
 // Reasons why moments lack a measure that samples give.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // checkFinite returns *NonFiniteError if x (rows of width d) has NaN or infinity.

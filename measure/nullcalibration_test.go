@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // noiseSet is noise without classes: normal or, if heavy, with the tails of Student's t with two degrees of freedom.

@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	"collapse/internal/kernel/rows"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/parallel"
 )
 
 const samplesPerCoordinate = 10 // that a null of moments needs

@@ -1,9 +1,9 @@
 package measure
 
 import (
-	"collapse/internal/kernel"
-	kernelrows "collapse/internal/kernel/rows"
-	"collapse/measure/internal/vec"
+	"collapse.example/collapse/internal/kernel"
+	kernelrows "collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/measure/internal/vec"
 )
 
 // squares are ‖h − h_G‖² of the rows of a split. The spread of shuffled classes needs those of single samples: under heavy tails a class

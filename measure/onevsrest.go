@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"collapse/internal/hull"
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/hull"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
 )
 
 // mostMargins is the number of classes up to which margins are found: for a simplex, K systems of K equations.

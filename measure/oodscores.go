@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/rows"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/rows"
 )
 
 // oodKeys are the measures of out-of-distribution scores, in the order of oodScorer's values.

@@ -1,7 +1,7 @@
 package measure_test
 
 import (
-	"collapse/internal/reporttest"
+	"collapse.example/collapse/internal/reporttest"
 	"fmt"
 	"math"
 	"os"
@@ -11,10 +11,10 @@ import (
 	"sync"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/measure"
-	"collapse/measure/internal/dd"
-	"collapse/measure/measuretest"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/measure/internal/dd"
+	"collapse.example/collapse/measure/measuretest"
 )
 
 // compared is one random set, measured and evaluated.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"collapse/internal/longtest"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/parallel"
 )
 
 // naivePairs are the sums over pairs as their definitions write them.

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"collapse/internal/kernel/rows"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/parallel"
 )
 
 // All pairs of a vocabulary of 128,000 tokens are 8·10⁹ dot products, and uncertainties and nulls need them again. Reports of moments,

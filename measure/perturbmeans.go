@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/measure/internal/vec"
-	"collapse/parallel"
+	"collapse.example/collapse/measure/internal/vec"
+	"collapse.example/collapse/parallel"
 )
 
 // For sets that are too large to measure again, class means are moved at random by a fraction step of the size of their numbers,

@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"collapse/internal/kernel"
-	"collapse/measure/internal/wide"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/measure/internal/wide"
 )
 
 // whole is an input held in memory, to be measured repeatedly.

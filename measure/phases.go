@@ -3,7 +3,7 @@ package measure
 import (
 	"time"
 
-	"collapse/measure/internal/wide"
+	"collapse.example/collapse/measure/internal/wide"
 )
 
 // Phase is a stage of a measurement and the seconds it took.

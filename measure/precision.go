@@ -1,8 +1,8 @@
 package measure
 
 import (
-	"collapse/internal/kernel"
-	"collapse/measure/internal/vec"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/measure/internal/vec"
 )
 
 const (

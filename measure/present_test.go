@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/internal/longtest"
-	"collapse/measure/internal/wide"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/measure/internal/wide"
 )
 
 // rivalKeys are the measures in which rows of W compete whose classes are not there.

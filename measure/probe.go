@@ -1,10 +1,10 @@
 package measure
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	"collapse/measure/internal/wide"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/measure/internal/wide"
+	"collapse.example/collapse/parallel"
 )
 
 // probeElements bounds the elements of a probe; small sets are probed completely.

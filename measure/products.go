@@ -1,11 +1,11 @@
 package measure
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	kernelrows "collapse/internal/kernel/rows"
-	"collapse/measure/internal/vec"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	kernelrows "collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/measure/internal/vec"
+	"collapse.example/collapse/parallel"
 )
 
 // products visits the measured rows of a split once, with their offsets x = h − centre in float64 and their products y =

@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"collapse/etf"
-	"collapse/internal/longtest"
-	"collapse/parallel"
+	"collapse.example/collapse/etf"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/parallel"
 )
 
 // scaleFree are the measures that neither rotation nor common scaling of features and W changes.

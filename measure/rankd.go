@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
 )
 
 // eigenWork estimates the operations that the eigenvalues of an n×n matrix cost.

@@ -3,9 +3,9 @@ package measure
 import (
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/parallel"
 )
 
 // ranks computes the numerical, stable and effective rank of the uncentred features H_k of every class from their singular

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"collapse/etf"
-	"collapse/internal/longtest"
+	"collapse.example/collapse/etf"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // naive computes the measures as the papers write them, with d×d covariances, outer products and a

@@ -3,7 +3,7 @@ package measure
 import (
 	"math"
 
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // Some measures need fourth powers of the features (squares of Gram matrices), which leave the range of float64 long before the features

@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/rows"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/parallel"
 )
 
 // samples is one split during a measurement: its rows, their classes, and the results of the passes.

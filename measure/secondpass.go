@@ -3,12 +3,12 @@ package measure
 import (
 	"sync"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	kernelrows "collapse/internal/kernel/rows"
-	"collapse/measure/internal/vec"
-	"collapse/measure/internal/wide"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	kernelrows "collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/measure/internal/vec"
+	"collapse.example/collapse/measure/internal/wide"
+	"collapse.example/collapse/parallel"
 )
 
 // secondPass takes every sample's residual r = h − μ_k in float64 and its products with a few fixed

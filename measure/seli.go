@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
 )
 
 // mostSizes is the number of different class sizes up to which their geometry is found: it holds a few square matrices of that size.

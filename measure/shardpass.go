@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // SecondPass is what a second pass over a shard adds to the Moments of all shards: sums over samples that need the

@@ -1,11 +1,11 @@
 package measure
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	"collapse/measure/internal/vec"
-	"collapse/measure/internal/wide"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/measure/internal/vec"
+	"collapse.example/collapse/measure/internal/wide"
+	"collapse.example/collapse/parallel"
 )
 
 // Near collapse, the logits of the class means decide nearly every sample (decision radii). A second pass that needs only the largest

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // decided measures decisions, and what else is asked, by the second pass for few classes. With margins it spares nothing.

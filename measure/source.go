@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"collapse/arrayfile"
-	"collapse/internal/kernel"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // FromArray is the Source of an N×d array of a file: a view of the file's memory if it holds T in

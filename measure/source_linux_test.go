@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // A shard that another program cuts is an error that names it, and no end of the process.

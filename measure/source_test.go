@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"collapse/arrayfile"
-	"collapse/parallel"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/parallel"
 )
 
 // Shards that end anywhere, some empty, give the rows of one piece.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/longtest"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/parallel"
 )
 
 // countdown is a context that ends when it has been asked so many times. It counts on.

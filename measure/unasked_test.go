@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/measure/internal/wide"
+	"collapse.example/collapse/measure/internal/wide"
 )
 
 // Sets of a size that people have keep their measures; those that a few megabytes can claim do not.

@@ -7,9 +7,9 @@ import (
 	"reflect"
 	"testing"
 
-	"collapse/internal/longtest"
-	"collapse/measure"
-	"collapse/measure/measuretest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/measure/measuretest"
 )
 
 // askUncertainty sets Options.Uncertainty; false if this engine states none.

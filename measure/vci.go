@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/parallel"
 )
 
 // vci fills the variability collapse index 1 − tr(Σ_T⁺ Σ_B)/rank Σ_B.

@@ -3,8 +3,8 @@ package measure
 import (
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/measure/internal/vec"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/measure/internal/vec"
 )
 
 // Short names for what this package shares with its wide pass.

@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"collapse/internal/kernel"
-	"collapse/internal/longtest"
-	"collapse/measure/internal/wide"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/measure/internal/wide"
 )
 
 // measureWide measures the train split of in with the wide pass, products in P, whatever its shape.

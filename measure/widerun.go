@@ -1,9 +1,9 @@
 package measure
 
 import (
-	"collapse/internal/kernel"
-	"collapse/measure/internal/vec"
-	"collapse/measure/internal/wide"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/measure/internal/vec"
+	"collapse.example/collapse/measure/internal/wide"
 )
 
 // secondRun makes the second pass over a split in the form that suits its shape, and fills s.sampleCounts. s.between

@@ -1,6 +1,6 @@
 package nn
 
-import "collapse/internal/kernel"
+import "collapse.example/collapse/internal/kernel"
 
 // Argmax returns the index of the largest entry of row; ties go to the lowest index, and a NaN
 // is never chosen over a number. It panics on an empty row.

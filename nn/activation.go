@@ -1,9 +1,9 @@
 package nn
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/elementwise"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/elementwise"
+	"collapse.example/collapse/parallel"
 )
 
 // activation is a point-wise non-linearity behind a Linear without batch norm. It works in place on

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // The classifiers fc: R^d → R^K.

@@ -1,10 +1,10 @@
 package nn
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/elementwise"
-	"collapse/internal/kernel/memory"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/elementwise"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/parallel"
 )
 
 // PyTorch's defaults for nn.BatchNorm1d.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/memory"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/parallel"
 )
 
 // fold is a unit's convolution with its batch norm multiplied in, for Eval:

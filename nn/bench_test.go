@@ -5,9 +5,9 @@ import (
 	"runtime"
 	"testing"
 
-	"collapse/nn"
-	"collapse/optim"
-	"collapse/parallel"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/optim"
+	"collapse.example/collapse/parallel"
 )
 
 // BenchmarkMLPStep times whole training steps of the network that the speed target names: width

@@ -3,10 +3,10 @@ package nn
 import (
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/conv"
-	"collapse/internal/kernel/memory"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/conv"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/parallel"
 )
 
 // unit is a convolution (nn.Conv2d) with the batch norm (nn.BatchNorm2d) and the ReLU that may follow it:

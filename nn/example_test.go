@@ -3,9 +3,9 @@ package nn_test
 import (
 	"fmt"
 
-	"collapse/data"
-	"collapse/nn"
-	"collapse/optim"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/optim"
 )
 
 // A step of training: logits of a batch, the loss and its gradient, the gradients of all parameters, and Adam.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/kernel/elementwise"
+	"collapse.example/collapse/internal/kernel/elementwise"
 )
 
 // checkGradient compares grad with central differences of f at x, which it perturbs in place and

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collapse/internal/kernel/isa"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/parallel"
 )
 
 // TestImageNetworkBits: threads change nothing, batches of any size share the arenas, a step allocates nothing once warm.

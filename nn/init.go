@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/elementwise"
-	"collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/elementwise"
+	"collapse.example/collapse/internal/kernel/memory"
 )
 
 // allocateParams carves values and gradients of all parameters out of two arenas, every tensor

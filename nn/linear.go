@@ -1,11 +1,11 @@
 package nn
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/elementwise"
-	"collapse/internal/kernel/gemm"
-	"collapse/internal/kernel/memory"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/elementwise"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/parallel"
 )
 
 // linear is y = x·Wᵀ + b with W (out×in), PyTorch's nn.Linear.

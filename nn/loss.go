@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // lossKinds are the losses. To add one, write a file with its lossKind and list it here; its settings go into LossConfig.

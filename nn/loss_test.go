@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 func mustLoss[T kernel.Float](t testing.TB, cfg LossConfig, classes int) *Loss[T] {

@@ -3,7 +3,7 @@ package nn
 import (
 	"unsafe"
 
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // Memory is the memory of a network, in bytes.

@@ -3,7 +3,7 @@ package nn
 import (
 	"fmt"
 
-	"collapse/parallel"
+	"collapse.example/collapse/parallel"
 )
 
 // KindMLP is the multi-layer perceptron of Nguyen et al. 2023 (Memorization-Dilation): HiddenLayers blocks

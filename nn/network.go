@@ -3,8 +3,8 @@ package nn
 import (
 	"fmt"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/memory"
 )
 
 // Mode says which statistics batch norm uses.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/isa"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/parallel"
 )
 
 func mustMLP[T kernel.Float](t testing.TB, a Arch, team *parallel.Team, maxBatch int, seed uint64) *Network[T] {

@@ -1,9 +1,9 @@
 package nn
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/conv"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/conv"
+	"collapse.example/collapse/parallel"
 )
 
 // norm2D is nn.BatchNorm2d; see conv.Norm2D for what is fused with it.

@@ -3,8 +3,8 @@ package nn
 import (
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/memory"
 )
 
 // unitRows divides every row of length width by its norm, as torch.nn.functional.normalize does; a row of zeros stays 0 and has the

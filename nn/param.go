@@ -1,6 +1,6 @@
 package nn
 
-import "collapse/internal/kernel"
+import "collapse.example/collapse/internal/kernel"
 
 // Param is a trainable tensor and its gradient, named and laid out as PyTorch does: a Linear
 // weight is (out×in), row-major.

@@ -1,10 +1,10 @@
 package nn
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/conv"
-	"collapse/internal/kernel/memory"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/conv"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/parallel"
 )
 
 // maxPool is nn.MaxPool2d.

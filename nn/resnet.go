@@ -3,10 +3,10 @@ package nn
 import (
 	"fmt"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/conv"
-	"collapse/internal/kernel/memory"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/conv"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/parallel"
 )
 
 // The residual networks.

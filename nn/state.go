@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // StateError says how a checkpoint differs from the network it is loaded into, by tensor names.

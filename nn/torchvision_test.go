@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/internal/kernel"
-	"collapse/internal/longtest"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // torchvisionScript makes the networks named by its arguments in PyTorch, with statistics that are not their initial ones,

@@ -1,10 +1,10 @@
 package nn
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/conv"
-	"collapse/internal/kernel/memory"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/conv"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/parallel"
 )
 
 // trunk is everything of an image network below fc: to Network one layer from rows of pixels to rows of features. Inside,

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/conv"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/conv"
+	"collapse.example/collapse/parallel"
 )
 
 // tiny returns an image network of the stages that build adds to a trunk of the given input.

@@ -3,7 +3,7 @@ package nn
 import (
 	"fmt"
 
-	"collapse/internal/kernel/conv"
+	"collapse.example/collapse/internal/kernel/conv"
 )
 
 // The networks of Simonyan and Zisserman 2015, configuration B without the 4096-wide head (Nguyen et al. 2023).

@@ -1,8 +1,8 @@
 package nn
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/memory"
 )
 
 // workspace lends buffers, each large enough for any map of a trunk. Gradients live in them during Backward, activations

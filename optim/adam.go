@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/elementwise"
-	"collapse/nn"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/elementwise"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/parallel"
 )
 
 var adamKind = nn.Kind{Name: "adam", Title: "Adam", Doc: "as torch.optim.Adam, its weight decay coupled",

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/nn"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/parallel"
 )
 
 // torchAdam transcribes the algorithm of torch.optim.Adam's documentation for one parameter.

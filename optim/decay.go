@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/memory"
-	"collapse/internal/kernel/rows"
-	"collapse/nn"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/nn"
 )
 
 // DecayKind says what weight decay penalises, and how.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/nn"
+	"collapse.example/collapse/nn"
 )
 
 // decayed is a network's features and classifier under a configuration: N = 40, a batch of 10, d = 6, K = 3.

@@ -1,9 +1,9 @@
 package optim
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/memory"
-	"collapse/nn"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/nn"
 )
 
 // trained returns the parameters that are not frozen.

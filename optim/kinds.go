@@ -3,9 +3,9 @@ package optim
 import (
 	"fmt"
 
-	"collapse/internal/kernel"
-	"collapse/nn"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/parallel"
 )
 
 // Rule is an optimiser with its settings: an SGDConfig, AdamConfig or MinibatchLBFGSConfig.

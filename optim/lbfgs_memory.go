@@ -1,8 +1,8 @@
 package optim
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/memory"
 )
 
 // curvature is what L-BFGS remembers: the last pairs s = x⁺ − x, y = g⁺ − g.

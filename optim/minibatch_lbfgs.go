@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/memory"
-	"collapse/nn"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/parallel"
 )
 
 var lbfgsKind = nn.Kind{Name: "lbfgs", Title: "L-BFGS", Doc: "on each minibatch, as torch.optim.LBFGS; weight decay is in the loss",

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/nn"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/parallel"
 )
 
 // TestMinibatchLBFGSResume: with either line search, saving and loading after any step changes no bit.

@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"slices"
 
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // Optimizer updates parameters in place from their gradients.

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/elementwise"
-	"collapse/nn"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/elementwise"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/parallel"
 )
 
 var sgdKind = nn.Kind{Name: "sgd", Title: "SGD", Doc: "stochastic gradient descent, as torch.optim.SGD", Uses: []string{"momentum", "nesterov"}}

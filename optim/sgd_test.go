@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/nn"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/parallel"
 )
 
 // params makes two parameters, one longer than a block of the kernel, with random values.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/internal/longtest"
-	"collapse/nn"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/nn"
 )
 
 // account is what scripts/replay_optim.py repeats in PyTorch.

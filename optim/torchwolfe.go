@@ -3,8 +3,8 @@ package optim
 import (
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/memory"
 )
 
 // Constants of torch.optim.LBFGS's _strong_wolfe (PyTorch 1.13; the same in 2.x), which comes from

@@ -3,8 +3,8 @@ package optim
 import (
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // vectors does arithmetic on long vectors, cut into blocks of vectorBlock elements that the team

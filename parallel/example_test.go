@@ -3,7 +3,7 @@ package parallel_test
 import (
 	"fmt"
 
-	"collapse/parallel"
+	"collapse.example/collapse/parallel"
 )
 
 // sums adds the rows of a matrix, a part each.

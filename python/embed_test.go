@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // TestVersionIsWhatTheEngineSays: Go and Python make the same digest of the same files.

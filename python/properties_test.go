@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // TestPropertiesAreThoseOfTheProgram: Python shows the same measures as NC1 to NC4, under the same words.

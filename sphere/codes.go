@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/etf"
+	"collapse.example/collapse/etf"
 )
 
 // Code is an arrangement of K unit vectors that is known to be good.

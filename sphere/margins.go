@@ -3,7 +3,7 @@ package sphere
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/internal/hull"
+	"collapse.example/collapse/internal/hull"
 )
 
 // Margins are the one-vs-rest margins of a code: the distance of each row of the K×d matrix to the convex hull of the others.

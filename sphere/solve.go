@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/internal/descent"
+	"collapse.example/collapse/internal/descent"
 )
 
 // Solution is the best point of a search.

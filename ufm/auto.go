@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"collapse/optim"
+	"collapse.example/collapse/optim"
 )
 
 // Limits of the search for a global optimum.

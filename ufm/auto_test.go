@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // In the settings of TB Figs 4 and 9 samples die and plain descent fails for half of the seeds or more.

@@ -3,8 +3,8 @@ package ufm
 import (
 	"math"
 
-	"collapse/internal/kernel/gemm"
-	"collapse/measure"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/measure"
 )
 
 // certifyBalance fills in the balance residual: at any critical point λ_W·WᵀW = λ_H·HHᵀ. With three factors λ_1·W1ᵀW1 = λ_H1·H1H1ᵀ

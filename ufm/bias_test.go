@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"collapse/optim"
+	"collapse.example/collapse/optim"
 )
 
 // drawBias draws a bias of any size: along the ones vector, across it, or both.

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/etf"
+	"collapse.example/collapse/etf"
 )
 
 // cyclicScale returns β such that features β·A and a classifier W2/β have in this problem the objective that A and W2 have if n = 1

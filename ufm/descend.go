@@ -1,6 +1,6 @@
 package ufm
 
-import "collapse/internal/kernel/gemm"
+import "collapse.example/collapse/internal/kernel/gemm"
 
 // smallestFactor bounds the factor that descent keeps separate from H; see Descend.
 const smallestFactor = 0.5

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"collapse/optim"
+	"collapse.example/collapse/optim"
 )
 
 // A fused step is the gradient step up to rounding, for every model.

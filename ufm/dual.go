@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel/gemm"
 )
 
 // twoFactor reports whether the convex lifting Z = W·H applies: two factors, convex g, no sign constraint.

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/etf"
+	"collapse.example/collapse/etf"
 )
 
 // What the papers print and why it fails; docs/internal/formulas.md lists every erratum with its test.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"collapse/etf"
+	"collapse.example/collapse/etf"
 )
 
 // Errata of ZH: the printed constants beside the right ones, at points whose objective is evaluated.

@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/etf"
-	"collapse/measure"
+	"collapse.example/collapse/etf"
+	"collapse.example/collapse/measure"
 )
 
 // Errata of ZU and TB that concern the geometry of a point.

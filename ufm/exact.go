@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // Number is a float64 whose NaN, "does not apply", is null in JSON.

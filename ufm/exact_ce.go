@@ -3,7 +3,7 @@ package ufm
 import (
 	"math"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // exactCE is ZU Theorem D.1 and, for label smoothing without sign constraint, its analogue with

@@ -3,7 +3,7 @@ package ufm
 import (
 	"math"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // Thresholds of q = K(n λ_2 λ_1 λ_H1)^{1/3}.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"collapse/etf"
+	"collapse.example/collapse/etf"
 )
 
 // exactTight is rescaled MSE with α > 1 below d = K−1: the best point seen is an equal-norm zero-sum tight frame Z̄ = x·Q, Q_kk =

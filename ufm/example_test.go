@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"collapse/ufm"
+	"collapse.example/collapse/ufm"
 )
 
 // The global optimum of a model in closed form, the point that descent finds, and what proves that it is the optimum.

@@ -1,6 +1,6 @@
 package ufm
 
-import "collapse/internal/kernel/gemm"
+import "collapse.example/collapse/internal/kernel/gemm"
 
 // Linearize sets the point at which HessVec works. With relu the derivatives are those of the piece on which the signs of the
 // pre-activations stay as they are.

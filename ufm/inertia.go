@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/internal/spectrum"
+	"collapse.example/collapse/internal/spectrum"
 )
 
 // Limits of the exact count: the size of the Schur complement and of its coupling.

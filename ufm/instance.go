@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/etf"
+	"collapse.example/collapse/etf"
 )
 
 // Instance returns variables at the optimum e of c, placed by a random rotation of R^d (a random

@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/etf"
-	"collapse/measure"
+	"collapse.example/collapse/etf"
+	"collapse.example/collapse/measure"
 )
 
 // optima has every regime of every model with a closed form.

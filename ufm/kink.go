@@ -3,7 +3,7 @@ package ufm
 import (
 	"math"
 
-	"collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel/gemm"
 )
 
 // Limits of the search for a subgradient at kinks.

@@ -3,7 +3,7 @@ package ufm
 import (
 	"math"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // pair holds the eigenvalues of a matrix x·P + y·11ᵀ/K: x on the complement of the ones vector (K−1

@@ -3,8 +3,8 @@ package ufm
 import (
 	"maps"
 
-	"collapse/measure"
-	"collapse/parallel"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/parallel"
 )
 
 // Measures returns the collapse measures of a point, by the keys of package measure: those of the features that the classifier sees

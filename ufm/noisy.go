@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/optim"
+	"collapse.example/collapse/optim"
 )
 
 // NoisyFit is a classifier fitted to fixed noisy features.

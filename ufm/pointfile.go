@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // A point file (.npz; .npy and .safetensors containers work as well) holds the variables by name, float64 or float32, row-major: W

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // FuzzReadPoint gives the reader of point files any file: what it accepts is a point of the configuration that it returns.

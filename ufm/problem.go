@@ -1,10 +1,10 @@
 package ufm
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	"collapse/internal/kernel/memory"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/parallel"
 )
 
 // Problem evaluates a model: objective, gradient and Hessian–vector product. It owns its scratch

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/etf"
+	"collapse.example/collapse/etf"
 )
 
 // denseNegatives counts negative eigenvalues of the whole Hessian: the oracle of the Schur count.

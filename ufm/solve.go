@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"collapse/optim"
+	"collapse.example/collapse/optim"
 )
 
 // Method names an optimiser.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/etf"
+	"collapse.example/collapse/etf"
 )
 
 // SubsetPoint returns the critical point of MSE that keeps r of the singular directions of the best linear fit and sets the others

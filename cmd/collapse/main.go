@@ -5,7 +5,7 @@ package main
 import (
 	"os"
 
-	"collapse/internal/cli"
+	"collapse.example/collapse/internal/cli"
 )
 
 func main() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -6,8 +6,8 @@ import (
 	"log"
 	"math/rand/v2"
 
-	"collapse/measure"
-	"collapse/parallel"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/parallel"
 )
 
 func main() {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"log"
 
-	"collapse/parallel"
-	"collapse/ufm"
+	"collapse.example/collapse/parallel"
+	"collapse.example/collapse/ufm"
 )
 
 func main() {

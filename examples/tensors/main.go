@@ -6,7 +6,7 @@ import (
 	"log"
 	"os"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 func main() {

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"log"
 
-	"collapse/data"
-	"collapse/measure"
-	"collapse/nn"
-	"collapse/optim"
-	"collapse/parallel"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/optim"
+	"collapse.example/collapse/parallel"
 )
 
 func main() {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // TestTheModuleCanBeRenamed gives a clone another path and runs the rules on imports there; in the night everything is built.

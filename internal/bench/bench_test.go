@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/kernel/gemm"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/longtest"
-	"collapse/measure"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/parallel"
 )
 
 func TestGemmReport(t *testing.T) {

@@ -5,12 +5,12 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/kernel/memory"
-	"collapse/internal/version"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/version"
+	"collapse.example/collapse/parallel"
 )
 
 // Shape is the shape of a product: C (M×N) from sums of K products.

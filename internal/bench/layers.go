@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/kernel/isa"
-	"collapse/nn"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/parallel"
 )
 
 // LayersReport says where the time of a training step goes.

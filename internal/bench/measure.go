@@ -11,10 +11,10 @@ import (
 
 	"github.com/edsrzf/mmap-go"
 
-	"collapse/internal/kernel/isa"
-	"collapse/internal/kernel/memory"
-	"collapse/measure"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/parallel"
 )
 
 // MeasureResult says what measuring generated features takes: some measures, by default the default ones, of N×d float32 features in

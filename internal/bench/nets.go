@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"collapse/nn"
+	"collapse.example/collapse/nn"
 )
 
 // Nets lists the names that Net knows.

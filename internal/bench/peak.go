@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"time"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/version"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/version"
+	"collapse.example/collapse/parallel"
 )
 
 // Limits is the most that a machine can do with the kernel in use.

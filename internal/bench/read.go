@@ -9,8 +9,8 @@ import (
 
 	"github.com/edsrzf/mmap-go"
 
-	"collapse/internal/kernel/memory"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/parallel"
 )
 
 const (

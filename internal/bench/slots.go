@@ -3,10 +3,10 @@ package bench
 import (
 	"time"
 
-	"collapse/internal/kernel/isa"
-	"collapse/internal/version"
-	"collapse/nn"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/version"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/parallel"
 )
 
 // SlotsReport says how many runs side by side get the most work done.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"collapse/internal/kernel/isa"
-	"collapse/internal/kernel/memory"
-	"collapse/nn"
-	"collapse/optim"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/optim"
+	"collapse.example/collapse/parallel"
 )
 
 // TrainConfig is the work to time on random data: a training step (forward, loss, backward, SGD with Nesterov momentum and weight decay)

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/longtest"
-	"collapse/nn"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/parallel"
 )
 
 // smallNet is the named network at a size suitable for tests.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strconv"
 
-	"collapse/internal/safetext"
+	"collapse.example/collapse/internal/safetext"
 )
 
 // csvHeader names the columns of WriteCSV: one row per point, segment or heat-map cell.

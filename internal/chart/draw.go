@@ -3,7 +3,7 @@ package chart
 import (
 	"strconv"
 
-	"collapse/internal/format"
+	"collapse.example/collapse/internal/format"
 )
 
 // drawSeries draws one series; values without a place on the axes are counted, never drawn.

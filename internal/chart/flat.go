@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"collapse/internal/format"
+	"collapse.example/collapse/internal/format"
 )
 
 // Telling is the figure as a page draws it: without the panels whose curves show only one number, which a note gives instead. A

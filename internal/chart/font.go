@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"collapse/internal/zipped"
+	"collapse.example/collapse/internal/zipped"
 
 	xfont "golang.org/x/image/font"
 	"golang.org/x/image/font/opentype"

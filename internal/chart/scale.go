@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"collapse/internal/format"
+	"collapse.example/collapse/internal/format"
 )
 
 // span is an axis ready for drawing: finite limits, lo < hi, and both positive when log.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"collapse/internal/bench"
-	"collapse/internal/safetext"
+	"collapse.example/collapse/internal/bench"
+	"collapse.example/collapse/internal/safetext"
 )
 
 type benchLayersCmd struct {

@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"collapse/internal/bench"
-	"collapse/measure"
+	"collapse.example/collapse/internal/bench"
+	"collapse.example/collapse/measure"
 )
 
 type benchMeasureCmd struct {

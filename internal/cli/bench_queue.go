@@ -6,7 +6,7 @@ import (
 	"os/exec"
 	"time"
 
-	"collapse/internal/bench/load"
+	"collapse.example/collapse/internal/bench/load"
 )
 
 type benchQueueCmd struct {

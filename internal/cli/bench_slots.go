@@ -5,8 +5,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"collapse/internal/bench"
-	"collapse/internal/safetext"
+	"collapse.example/collapse/internal/bench"
+	"collapse.example/collapse/internal/safetext"
 )
 
 type benchSlotsCmd struct {

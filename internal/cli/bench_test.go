@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/bench"
-	"collapse/internal/longtest"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/bench"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/train"
 )
 
 func TestBenchTrainAndLayersGiveOneDocument(t *testing.T) {

@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"collapse/internal/bench"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/bench"
+	"collapse.example/collapse/parallel"
 )
 
 // benchNet says which network is timed; the sizes of an MLP can be chosen.

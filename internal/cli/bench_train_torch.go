@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"os"
 
-	"collapse/internal/parity"
-	"collapse/nn"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/parity"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/parallel"
 )
 
 // benchTorch is the JSON of a step that PyTorch makes.

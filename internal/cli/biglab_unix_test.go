@@ -9,7 +9,7 @@ import (
 	"os"
 	"testing"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // TestBigLabs has labs of up to 10,000 runs and a million rows, one in three of them in a single series, and reads them with every command that

@@ -18,15 +18,15 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"collapse/internal/bench"
-	"collapse/internal/engine"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/outfile"
-	"collapse/internal/safetext"
-	"collapse/internal/screen"
-	"collapse/internal/store"
-	"collapse/internal/train"
-	"collapse/nn"
+	"collapse.example/collapse/internal/bench"
+	"collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/screen"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/nn"
 )
 
 // Exit codes of every command.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/faulttest"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // playCollapse makes TestPlayCollapse run the program with the arguments behind --.

@@ -8,11 +8,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"collapse/data"
-	"collapse/internal/recipe"
-	"collapse/internal/store"
-	"collapse/internal/train"
-	"collapse/measure"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/measure"
 )
 
 // completeTag names the values that a flag or an argument takes: lists of completions, or words, separated by commas.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 func TestCompletionKnowsNames(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"collapse/data"
-	"collapse/internal/safetext"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/internal/safetext"
 )
 
 type dataCmd struct {

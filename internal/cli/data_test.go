@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/data"
+	"collapse.example/collapse/data"
 )
 
 // TestDataGet: files with another content than the published one are refused, with what to do by hand, and nothing of them stays.

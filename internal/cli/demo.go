@@ -5,14 +5,14 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/demo"
-	"collapse/internal/format"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/measurement"
-	"collapse/internal/outfile"
-	"collapse/internal/page"
-	"collapse/measure"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/parallel"
 )
 
 type demoCmd struct {

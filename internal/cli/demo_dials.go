@@ -10,9 +10,9 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"collapse/internal/demo"
-	"collapse/internal/measurement"
-	"collapse/internal/safetext"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/internal/safetext"
 )
 
 const dialWidth = 28

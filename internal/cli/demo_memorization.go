@@ -6,15 +6,15 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/demo"
-	"collapse/internal/judge"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/outfile"
-	"collapse/internal/page"
-	"collapse/internal/recipe"
-	"collapse/internal/results"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/results"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // demoBudget is the 90 seconds that this demo may take on two cores, less ten for the report and for

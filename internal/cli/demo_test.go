@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/longtest"
-	"collapse/internal/measurement"
-	"collapse/internal/page"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/internal/page"
 )
 
 // TestTheDemoIsOnePage reads the page of the smallest demo.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"collapse/deep"
-	"collapse/internal/judge"
+	"collapse.example/collapse/deep"
+	"collapse.example/collapse/internal/judge"
 )
 
 type demoMinorityCmd struct {

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"time"
 
-	"collapse/arrayfile"
-	"collapse/dilation"
-	"collapse/internal/chart"
-	"collapse/internal/outfile"
-	"collapse/internal/page"
-	"collapse/internal/theoryfig"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/dilation"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/theoryfig"
 )
 
 type dilationCmd struct {

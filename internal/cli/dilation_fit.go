@@ -7,13 +7,13 @@ import (
 	"math"
 	"path/filepath"
 
-	"collapse/dilation"
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/inputfile"
-	"collapse/internal/judge"
-	"collapse/internal/page"
-	"collapse/internal/theoryfig"
+	"collapse.example/collapse/dilation"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/theoryfig"
 )
 
 // fitted is the JSON of collapse dilation --fit.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/internal/store"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/store"
 )
 
 // noisyRun puts a finished run into the lab whose features obey memorization = cmd·dilation with radius r.

@@ -8,12 +8,12 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"collapse/dilation"
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/page"
-	"collapse/internal/safetext"
-	"collapse/internal/theoryfig"
+	"collapse.example/collapse/dilation"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/theoryfig"
 )
 
 // sweptPoint is a setting of a sweep in JSON.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"collapse/internal/chart"
+	"collapse.example/collapse/internal/chart"
 )
 
 // drawCmd is hidden: the Python package calls it, so that its pictures are drawn as all others are.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/chart"
+	"collapse.example/collapse/internal/chart"
 )
 
 // drawing is a call of draw with a text on standard input.

@@ -5,9 +5,9 @@ import (
 	"os"
 	"strings"
 
-	"collapse/internal/engine"
-	"collapse/internal/parity"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/internal/parity"
+	"collapse.example/collapse/parallel"
 )
 
 type engineCmd struct {

@@ -1,9 +1,9 @@
 package cli
 
 import (
-	"collapse/internal/engine"
-	"collapse/internal/train"
-	"collapse/python"
+	"collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/python"
 )
 
 // engineFlags say where PyTorch computes runs of run.engine = torch.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"io"
 
-	"collapse/internal/outfile"
-	"collapse/internal/study/export"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/study/export"
 )
 
 type exportCmd struct {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/faulttest"
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // TestAFullDiskLeavesTheOldPage writes a page on a disk with room for some of its files: over another it leaves that, and in a new folder

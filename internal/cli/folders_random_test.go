@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // TestRandomOutputFolders has a user and commands write to one folder in turn. What the user wrote, edited or linked stays as it is; a command that

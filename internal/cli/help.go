@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/train"
 )
 
 type helpCmd struct {

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // TestRandomHostileLabs spoils labs by chance, in several ways at once, and runs every command on them: in a campaign each in a process, whose

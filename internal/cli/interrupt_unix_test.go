@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // atWork is a command that a signal meets at work, and how to see that it is.

@@ -3,8 +3,8 @@ package cli
 import (
 	"fmt"
 
-	"collapse/internal/store"
-	"collapse/internal/upkeep"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/upkeep"
 )
 
 type labCmd struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // TestLabCheckNamesWhatIsForeign: a lab of this program's is in order, and each thing that it would not write is named. Labs that other commands

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"collapse/arrayfile"
-	"collapse/internal/chart"
-	"collapse/internal/page"
-	"collapse/internal/theoryfig"
-	"collapse/internal/version"
-	"collapse/landscape"
-	"collapse/ufm"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/theoryfig"
+	"collapse.example/collapse/internal/version"
+	"collapse.example/collapse/landscape"
+	"collapse.example/collapse/ufm"
 )
 
 type landscapeCmd struct {

@@ -1,6 +1,6 @@
 package cli
 
-import "collapse/internal/licenses"
+import "collapse.example/collapse/internal/licenses"
 
 type licensesCmd struct{}
 

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"collapse/arrayfile"
-	"collapse/internal/featurefiles"
-	"collapse/internal/measurement"
-	"collapse/internal/outfile"
-	"collapse/internal/page"
-	"collapse/measure"
-	"collapse/parallel"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/featurefiles"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/parallel"
 )
 
 type measureCmd struct {

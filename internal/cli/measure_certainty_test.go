@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // certain is what JSON says beside the values.

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"collapse/arrayfile"
-	"collapse/internal/longtest"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // TestPlayCollapse is the program, in a process of its own, for other tests.

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/featurefiles"
-	"collapse/internal/measurement"
-	scripts "collapse/internal/script" // script is a name of the tests
-	"collapse/parallel"
+	"collapse.example/collapse/internal/featurefiles"
+	"collapse.example/collapse/internal/measurement"
+	scripts "collapse.example/collapse/internal/script" // script is a name of the tests
+	"collapse.example/collapse/parallel"
 )
 
 // epochFolder is a capture of one epoch.

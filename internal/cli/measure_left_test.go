@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // leftFile is 40 samples around four of the six classes that the classifier has, eight of them without a label, and one of the four classes rare.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // measureRequest is a line on the standard input of `collapse measure --requests`: what stands behind `collapse measure --json` in one call.

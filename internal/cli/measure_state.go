@@ -3,9 +3,9 @@ package cli
 import (
 	"io"
 
-	"collapse/internal/featurefiles"
-	"collapse/internal/measurement"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/featurefiles"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/parallel"
 )
 
 // merge combines state files and reports the result.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // statesFolder is a capture of states as python/collapse writes it: 30 samples around the labels 0, 3 and 4, moved by at, and a layer.

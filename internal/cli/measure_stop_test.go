@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // twoClasses writes a file of two classes.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"collapse/internal/spelling"
+	"collapse.example/collapse/internal/spelling"
 )
 
 // unknownFlagError begins what kong says of a flag that no command on the way has.

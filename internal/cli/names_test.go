@@ -12,11 +12,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"collapse/arrayfile"
-	"collapse/internal/demo"
-	"collapse/internal/store"
-	"collapse/internal/study/engine"
-	"collapse/internal/train"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/train"
 )
 
 // evil clears a screen, sets a title, forges a line and turns the rest around.

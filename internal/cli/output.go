@@ -12,17 +12,17 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"collapse/internal/featurefiles"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/outfile"
-	"collapse/internal/page"
-	"collapse/internal/results"
-	"collapse/internal/safetext"
-	"collapse/internal/screen"
-	"collapse/internal/study"
-	"collapse/internal/train"
-	"collapse/measure"
+	"collapse.example/collapse/internal/featurefiles"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/results"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/screen"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/measure"
 )
 
 // emit prints v as the command's one JSON document if --json was given, else the text that

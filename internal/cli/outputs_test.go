@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/longtest"
-	"collapse/measure"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/measure"
 )
 
 // copyOf makes a copy of the formula features that a test may lose.

@@ -11,7 +11,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
-	"collapse/internal/safetext"
+	"collapse.example/collapse/internal/safetext"
 )
 
 // onTerminal reports whether w is a terminal, where a bar can be redrawn in place.

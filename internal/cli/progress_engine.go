@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"collapse/internal/safetext"
-	"collapse/internal/study/engine"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/study/engine"
 )
 
 // engineProgress shows running studies: a bar on a terminal, elsewhere a line per ended run.

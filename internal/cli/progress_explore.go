@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
-	"collapse/deep"
-	"collapse/internal/safetext"
+	"collapse.example/collapse/deep"
+	"collapse.example/collapse/internal/safetext"
 )
 
 // exploreProgress shows a search of deep models: a bar of its seconds on a terminal, elsewhere and without a limit of time a line now and then.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"collapse/deep"
+	"collapse.example/collapse/deep"
 )
 
 // TestExploreProgress: a bar carries the stage and the lowest value, and is never full before the end; elsewhere a line comes now and then.

@@ -6,10 +6,10 @@ import (
 	"math"
 	"time"
 
-	"collapse/internal/demo"
-	"collapse/internal/format"
-	"collapse/internal/safetext"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/train"
 )
 
 // studyProgress shows many runs: a bar on a terminal, elsewhere a line per finished run.

@@ -3,9 +3,9 @@ package cli
 import (
 	"io"
 
-	"collapse/internal/format"
-	"collapse/internal/safetext"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/train"
 )
 
 // trainProgress shows one run: a bar on a terminal, elsewhere a line per measured epoch.

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"collapse/internal/judge"
-	"collapse/internal/page"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/store"
 )
 
 type reportCmd struct {

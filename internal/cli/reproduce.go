@@ -9,17 +9,17 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/chart"
-	"collapse/internal/inputfile"
-	"collapse/internal/judge"
-	"collapse/internal/outfile"
-	"collapse/internal/page"
-	"collapse/internal/recipe"
-	"collapse/internal/results"
-	"collapse/internal/spelling"
-	"collapse/internal/theoryfig"
-	"collapse/internal/theoryrun"
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/results"
+	"collapse.example/collapse/internal/spelling"
+	"collapse.example/collapse/internal/theoryfig"
+	"collapse.example/collapse/internal/theoryrun"
+	"collapse.example/collapse/internal/version"
 )
 
 type reproduceCmd struct {

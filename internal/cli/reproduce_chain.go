@@ -6,13 +6,13 @@ import (
 	"os"
 	"strconv"
 
-	"collapse/internal/format"
-	"collapse/internal/recipe"
-	"collapse/internal/scale"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/engine"
-	"collapse/internal/study/trials"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/scale"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/trials"
 )
 
 // takeSettings runs the search that a recipe takes settings from, unless the lab holds it finished, and returns its result; nil for a

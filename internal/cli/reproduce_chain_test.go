@@ -13,14 +13,14 @@ import (
 	"testing/fstest"
 	"time"
 
-	"collapse/internal/longtest"
-	"collapse/internal/outfile"
-	"collapse/internal/page"
-	"collapse/internal/recipe"
-	"collapse/internal/scale"
-	"collapse/internal/store"
-	"collapse/internal/study/trials"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/scale"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study/trials"
+	"collapse.example/collapse/internal/train"
 )
 
 const tinyFirst = `id = "first"

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"collapse/data"
-	"collapse/internal/recipe"
-	"collapse/internal/scale"
-	"collapse/internal/study"
-	"collapse/internal/study/forecast"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/scale"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/forecast"
 )
 
 // planned is the JSON of a recipe's dry run.

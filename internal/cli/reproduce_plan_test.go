@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/longtest"
-	"collapse/internal/recipe"
-	"collapse/internal/scale"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/scale"
 )
 
 // A dry run of one recipe is its plan, with the time that this machine's steps or runs give.

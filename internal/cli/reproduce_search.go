@@ -3,11 +3,11 @@ package cli
 import (
 	"fmt"
 
-	"collapse/internal/judge"
-	"collapse/internal/recipe"
-	"collapse/internal/scale"
-	"collapse/internal/store"
-	"collapse/internal/study/engine"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/scale"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study/engine"
 )
 
 // searchAll runs the search of a recipe as a study of the lab, and returns the names of its runs and its result.

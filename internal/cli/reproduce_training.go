@@ -6,17 +6,17 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/chart"
-	"collapse/internal/figure"
-	"collapse/internal/judge"
-	"collapse/internal/outfile"
-	"collapse/internal/page"
-	"collapse/internal/recipe"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/engine"
-	"collapse/internal/study/forecast"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/forecast"
+	"collapse.example/collapse/internal/train"
 )
 
 // train runs a recipe that trains networks: it trains what the lab lacks, then makes the page.

@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"collapse/internal/judge"
-	"collapse/internal/results"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/results"
 )
 
 type resultsCmd struct {

@@ -6,9 +6,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"collapse/internal/format"
-	"collapse/internal/safetext"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/store"
 )
 
 type runsCmd struct {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 
-	scripts "collapse/internal/script" // script is a name of the tests
-	"collapse/internal/store"
+	scripts "collapse.example/collapse/internal/script" // script is a name of the tests
+	"collapse.example/collapse/internal/store"
 )
 
 type runsAddCmd struct {

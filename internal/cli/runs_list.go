@@ -11,10 +11,10 @@ import (
 
 	"golang.org/x/term"
 
-	"collapse/internal/safetext"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/measure"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/measure"
 )
 
 type runsListCmd struct {

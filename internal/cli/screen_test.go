@@ -7,9 +7,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"collapse/internal/judge"
-	"collapse/internal/screen"
-	"collapse/measure"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/screen"
+	"collapse.example/collapse/measure"
 )
 
 // The first screen groups the commands, leaves out what few call, and fits 80 columns; the longer help has every command.

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/judge"
-	"collapse/internal/search"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/trials"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/search"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/trials"
 )
 
 // searchesOf is what a study's searches have found, in the form pages need; nothing if the study is a grid.

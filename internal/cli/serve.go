@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"collapse/internal/serve"
+	"collapse.example/collapse/internal/serve"
 )
 
 type serveCmd struct {

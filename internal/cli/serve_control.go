@@ -8,14 +8,14 @@ import (
 	"sync"
 	"time"
 
-	"collapse/internal/queue"
-	"collapse/internal/serve"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/engine"
-	"collapse/internal/study/trials"
-	"collapse/internal/train"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/serve"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/trials"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/parallel"
 )
 
 // labControl does what the page asks for. A stopped run is taken from its process, which learns it at its next write. A resumed run

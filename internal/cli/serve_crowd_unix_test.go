@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // TestServeStandsAFlood opens many times more connections than a server may have files open, silent ones, half requests and whole ones that

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/serve"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/serve"
+	"collapse.example/collapse/internal/store"
 )
 
 func TestThePageDescribesARun(t *testing.T) {

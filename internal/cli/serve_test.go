@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/longtest"
-	"collapse/internal/serve"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/serve"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // serveUntil runs `collapse serve` and hands its JSON document to use, then interrupts it.

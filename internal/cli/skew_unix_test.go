@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/longtest"
-	"collapse/internal/study/engine"
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/version"
 )
 
 // beforeBuilds is the last commit whose program does not know its build.

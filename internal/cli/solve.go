@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/outfile"
-	"collapse/parallel"
-	"collapse/ufm"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/parallel"
+	"collapse.example/collapse/ufm"
 )
 
 // solveCmd is the theory's problems. The papers' own need no word before the model's name.

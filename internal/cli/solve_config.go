@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
-	"collapse/ufm"
+	"collapse.example/collapse/ufm"
 )
 
 // pointFile is the file to read, "" for none.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"collapse/deep"
+	"collapse.example/collapse/deep"
 )
 
 type solveDeepCmd struct {

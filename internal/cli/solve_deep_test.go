@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 func TestSolveDeep(t *testing.T) {

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"collapse/imbalance"
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/outfile"
-	"collapse/internal/page"
-	"collapse/internal/safetext"
-	"collapse/internal/theoryfig"
+	"collapse.example/collapse/imbalance"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/theoryfig"
 )
 
 type solveImbalancedCmd struct {

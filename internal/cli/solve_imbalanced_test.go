@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"collapse/internal/chart"
+	"collapse.example/collapse/internal/chart"
 )
 
 func solveImbalanced(t *testing.T, args ...string) solvedImbalanced {

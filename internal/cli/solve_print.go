@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"collapse/measure"
-	"collapse/ufm"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/ufm"
 )
 
 // geometry are the measures that --verbose shows.

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"time"
 
-	"collapse/internal/chart"
-	"collapse/internal/outfile"
-	"collapse/internal/page"
-	"collapse/internal/theoryfig"
-	"collapse/sphere"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/theoryfig"
+	"collapse.example/collapse/sphere"
 )
 
 type solveSphereCmd struct {

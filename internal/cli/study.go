@@ -8,14 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/parity"
-	"collapse/internal/recipe"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/engine"
-	"collapse/internal/study/forecast"
-	"collapse/internal/train"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/parity"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/forecast"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/parallel"
 )
 
 type studyCmd struct {

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/inputfile"
-	"collapse/internal/outfile"
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/outfile"
 )
 
 type studyInitCmd struct {

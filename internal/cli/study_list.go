@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"collapse/internal/safetext"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/store"
 )
 
 type studyListCmd struct{}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // TestALabThatIsReadOnly looks at a study in a lab that nothing can be written to, and is told so when it

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/longtest"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/store"
 )
 
 // shellTrainer is a trainer without any library: its loss follows from its settings, its checkpoints hold what it has added up.

@@ -7,12 +7,12 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"collapse/internal/format"
-	"collapse/internal/safetext"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/engine"
-	"collapse/internal/study/trials"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/trials"
 )
 
 // search runs a study file with a table [search].

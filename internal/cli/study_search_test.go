@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 const tinySearch = `

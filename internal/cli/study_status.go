@@ -8,15 +8,15 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"collapse/internal/judge"
-	"collapse/internal/outfile"
-	"collapse/internal/page"
-	"collapse/internal/safetext"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/engine"
-	"collapse/internal/study/forecast"
-	"collapse/internal/study/trials"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/forecast"
+	"collapse.example/collapse/internal/study/trials"
 )
 
 type studyStatusCmd struct {

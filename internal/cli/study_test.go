@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/longtest"
-	"collapse/internal/page"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/page"
 )
 
 const tinyStudy = `

@@ -3,8 +3,8 @@ package cli
 import (
 	"time"
 
-	"collapse/internal/queue"
-	"collapse/internal/study/engine"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/study/engine"
 )
 
 // whereFlags say where a study's runs are computed.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 func TestDilationJSON(t *testing.T) {

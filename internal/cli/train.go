@@ -10,10 +10,10 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"collapse/internal/store"
-	"collapse/internal/train"
-	"collapse/nn"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/parallel"
 )
 
 type trainCmd struct {

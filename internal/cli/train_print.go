@@ -5,14 +5,14 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"collapse/internal/featurefiles"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/measurement"
-	"collapse/internal/safetext"
-	"collapse/internal/store"
-	"collapse/internal/train"
-	"collapse/measure"
+	"collapse.example/collapse/internal/featurefiles"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/measure"
 )
 
 // trainResult is the JSON document of `collapse train`.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"collapse/arrayfile"
-	"collapse/internal/longtest"
-	"collapse/internal/train"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/train"
 )
 
 // otherwise are the commands that the walk does not make, and why.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/train"
 )
 
 // tree is the command line as the parser knows it.

@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"collapse/internal/kernel/isa"
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/version"
 )
 
 type versionCmd struct{}

@@ -4,10 +4,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"collapse/internal/inputfile"
-	"collapse/internal/outfile"
-	"collapse/internal/version"
-	"collapse/internal/wheel"
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/version"
+	"collapse.example/collapse/internal/wheel"
 )
 
 // wheelCmd is hidden: pip calls it, through python/build_backend.py, where no Go is installed.

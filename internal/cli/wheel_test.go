@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/longtest"
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/version"
 )
 
 // TestWheelHoldsThisProgram packs the test itself; the share a smaller program of this machine, if it has one that a wheel may hold.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/inputfile"
-	"collapse/internal/queue"
-	"collapse/internal/study/worker"
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/study/worker"
+	"collapse.example/collapse/internal/version"
 )
 
 type workerCmd struct {

@@ -7,11 +7,11 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"collapse/internal/measurement"
-	"collapse/internal/store"
-	"collapse/internal/train"
-	"collapse/measure"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/parallel"
 )
 
 // Network is the run that `collapse demo` trains: ten classes of the built-in glyphs and features of width 64. In float64 the kernels

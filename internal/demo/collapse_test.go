@@ -6,13 +6,13 @@ import (
 	"os"
 	"testing"
 
-	"collapse/internal/demo"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/longtest"
-	"collapse/internal/measurement"
-	"collapse/internal/study/studytest"
-	"collapse/measure"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/internal/study/studytest"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/parallel"
 )
 
 // TestTheSmallestDemoCollapses trains it twice: a finished run is shown again from its first epoch.

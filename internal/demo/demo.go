@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"collapse/internal/bench"
-	"collapse/internal/train"
-	"collapse/nn"
+	"collapse.example/collapse/internal/bench"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/nn"
 )
 
 // Study is the memorization–dilation experiment (Nguyen et al. 2023, Figs 1 and 4) made small

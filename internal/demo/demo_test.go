@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/demo"
-	"collapse/internal/longtest"
-	"collapse/internal/study/studytest"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/train"
 )
 
 // counter is a sink that counts.

@@ -1,6 +1,6 @@
 package demo
 
-import "collapse/internal/train"
+import "collapse.example/collapse/internal/train"
 
 // Grid is a memorization–dilation experiment: one base configuration run for every loss, noise
 // level and seed (Nguyen et al. 2023, Fig. 1).

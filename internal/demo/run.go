@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"sync"
 
-	"collapse/internal/store"
-	"collapse/internal/train"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/parallel"
 )
 
 // Outcome is what became of one configuration of a study.

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"collapse/arrayfile"
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 // Folder is where arrays are exchanged with an engine. Nothing in it outlives the run, so nothing is synced.

@@ -14,7 +14,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // Interpreters that replace Python in these tests: they know no Python, and print what an engine would.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 const (

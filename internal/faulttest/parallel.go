@@ -4,7 +4,7 @@ import (
 	"flag"
 	"fmt"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // SideBySide lets n parallel tests run at a time if nobody has said how many. For packages whose tests mostly wait: by default there

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 // capture is a folder that python/collapse wrote: tap.json, and for each stream a folder of shards or a state.

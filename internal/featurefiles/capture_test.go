@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/measure"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/measure"
 )
 
 // captureOf writes a capture of a problem in three shards, as collapse_tap does: two layers, h scaled and h mirrored, that run

@@ -1,8 +1,8 @@
 package featurefiles
 
 import (
-	"collapse/internal/longtest"
-	"collapse/internal/reporttest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/reporttest"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"collapse/arrayfile"
-	"collapse/measure"
-	"collapse/parallel"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/parallel"
 )
 
 // bigSet writes features of several pages and their labels into files of their own.

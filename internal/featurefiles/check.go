@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // classifier is W (K×d) and b (K), nil if there is none.

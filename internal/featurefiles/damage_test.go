@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/internal/longtest"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // everyRole are the arrays of a small set with a classifier, true labels and a mask.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // explain names the file of what the engine could not measure.

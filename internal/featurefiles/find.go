@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // NameError says that what a user named is not there, or that it takes a name to tell: another call would do.

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/measure"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/measure"
 )
 
 // FuzzOpen gives the input layer any file as features, labels and classifier at once. Whatever opens can be

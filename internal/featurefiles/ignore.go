@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // ignored is a label that --ignore-label names.

@@ -3,7 +3,7 @@ package featurefiles
 import (
 	"archive/zip"
 	"bytes"
-	"collapse/internal/reporttest"
+	"collapse.example/collapse/internal/reporttest"
 	"errors"
 	"fmt"
 	"math"
@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/measure"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/measure"
 )
 
 // cloud is n samples around class means, with a classifier that resembles these.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // labelled is a column of labels as the files hold them.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sort"
 
-	"collapse/arrayfile"
-	"collapse/measure"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/measure"
 )
 
 // matrix is the rows of several arrays below each other, N×d.

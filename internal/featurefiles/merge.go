@@ -3,9 +3,9 @@ package featurefiles
 import (
 	"fmt"
 
-	"collapse/arrayfile"
-	"collapse/internal/inputfile"
-	"collapse/measure"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/measure"
 )
 
 // ReadMoments reads a state file of a first pass, without classes whose label is ignored. What it takes stays taken of the budget.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"collapse/internal/kernel"
-	"collapse/measure"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/measure"
 )
 
 // pooledWidth is the largest width for which one pass keeps the d×d scatter that nc1_pinv needs: 32 MB.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // library holds every opened file once.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/internal/reporttest"
-	"collapse/measure"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/reporttest"
+	"collapse.example/collapse/measure"
 )
 
 // TestEveryRole measures test features, noise masks and out-of-distribution features from one file and from

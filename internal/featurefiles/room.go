@@ -3,7 +3,7 @@ package featurefiles
 import (
 	"fmt"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // Memory, at most and about, of what measuring makes beside the arrays of the files. Files that are not compressed have room for it within

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // allocated returns the bytes that f allocates, freed or not.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/arrayfile"
-	"collapse/internal/sampling"
-	"collapse/measure"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/sampling"
+	"collapse.example/collapse/measure"
 )
 
 // Request says which files hold what, as a user named them.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/measure"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/measure"
 )
 
 // shards cuts a problem's samples, shuffled over classes, into parts in one folder.

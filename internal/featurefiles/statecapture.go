@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 // StateColumn is what merged states say of the classifier's input, or of a layer.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/measure"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/measure"
 )
 
 const statesInfo = `{"format": "collapse_tap 2", "keep": "states", "complete": true, "error": null, "samples": 8, "classifier": "fc", "bias": true,

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/measure"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/measure"
 )
 
 // manyStates writes states of so many classes of one number each, all with labels of their own, and returns their names.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // TestStatesOfShards merges first passes in several orders and second passes beside them: what one

@@ -7,8 +7,8 @@ import (
 	"io"
 	"slices"
 
-	"collapse/arrayfile"
-	"collapse/measure"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/measure"
 )
 
 // Stream reads npy records, features (n×d) and labels (n) in turn, until the end, in one pass: memory

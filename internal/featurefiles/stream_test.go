@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/measure"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/measure"
 )
 
 // TestStream reads records cut at several places: what one pass over the whole gives.

@@ -4,12 +4,12 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/chart"
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
-	"collapse/internal/measurement"
-	"collapse/internal/measurement/measurementtest"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/internal/measurement/measurementtest"
+	"collapse.example/collapse/internal/store"
 )
 
 // TestEveryClassHasAColour draws two, ten and eleven classes in every picture of features: each class has a colour of its own as long as

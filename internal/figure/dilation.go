@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strconv"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
 )
 
 // Picture is a figure with a table of its numbers.

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/chart"
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/store"
 )
 
 // TestMeansLeaveDegenerateRunsOut at the last epoch of every panel.

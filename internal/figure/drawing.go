@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/chart"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/judge"
 )
 
 // Drawing says how the figure of a recipe is made from its runs.

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
 )
 
 // curve is the runs of one curve.

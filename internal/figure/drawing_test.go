@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/chart"
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
 )
 
 func TestDrawingNamesThatDoNotExist(t *testing.T) {

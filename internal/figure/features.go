@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
 )
 
 // mostSamples is how many samples per class a panel draws; more would hide each other. Corrupted

@@ -8,12 +8,12 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/measurement"
-	"collapse/internal/sampling"
-	"collapse/measure"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/internal/sampling"
+	"collapse.example/collapse/measure"
 )
 
 // Film is the frames of one run, all drawn in the same axes.

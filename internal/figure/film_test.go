@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/chart"
-	"collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/judge/judgetest"
 )
 
 // TestAFilmKeepsItsAxes draws two epochs of four classes in six dimensions: the class means of both lie as far from each other as

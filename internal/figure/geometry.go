@@ -1,9 +1,9 @@
 package figure
 
 import (
-	"collapse/internal/chart"
-	"collapse/internal/measurement"
-	"collapse/measure"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/measure"
 )
 
 // Geometry draws class means (K×d): their positions on their main axes, and their Gram matrix against a simplex ETF.

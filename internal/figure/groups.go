@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
-	"collapse/internal/chart"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/judge"
 )
 
 // Group are the runs with one value of a setting.

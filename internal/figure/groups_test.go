@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"collapse/internal/chart"
-	"collapse/internal/judge"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/store"
 )
 
 // ofSettings are runs with a setting of these values and one measured epoch, whose NC1 is the position.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/store"
 )
 
 // TestLayersAreInTheNetworksOrder covers taps by name, in the order given, and all stages by their word.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strconv"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/measurement"
-	"collapse/measure"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/measure"
 )
 
 // classPanel is one pair of axes with vectors over classes, by key and label.

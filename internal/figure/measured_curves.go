@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strconv"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/measurement"
-	"collapse/measure"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/measure"
 )
 
 // spectrum draws the eigenvalues of Σ_B, and how many are kept.

@@ -3,10 +3,10 @@ package figure
 import (
 	"strconv"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/measurement"
-	"collapse/measure"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/measure"
 )
 
 // separation draws how far classes have collapsed in each direction, and the pairs of classes behind cdnv.

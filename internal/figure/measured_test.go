@@ -4,10 +4,10 @@ import (
 	"math"
 	"testing"
 
-	"collapse/internal/chart"
-	"collapse/internal/measurement"
-	"collapse/internal/measurement/measurementtest"
-	"collapse/measure"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/internal/measurement/measurementtest"
+	"collapse.example/collapse/measure"
 )
 
 // TestGramMaps: means of a simplex ETF differ from it by nothing.

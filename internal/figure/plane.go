@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/judge"
 )
 
 // plane is the plane in which features are drawn: a vector h has coordinates ((h − origin)·e1, (h −

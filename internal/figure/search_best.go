@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
 )
 
 // bestPicture is every trial's value in the order the trials were proposed, and the best so far.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
 )
 
 // The line of the best so far ends at the search's best, ignores failed trials and prefers what was trained further.

@@ -6,8 +6,8 @@ import (
 	"sort"
 	"strings"
 
-	"collapse/internal/format"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
 )
 
 // Memorization is what M-D Fig. 1 shows, for every experiment among the runs.

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"sort"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/store"
 )
 
 // Curves draws the main measures of runs in any state against epoch, one curve per run.

@@ -5,10 +5,10 @@ import (
 	"reflect"
 	"testing"
 
-	"collapse/internal/chart"
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/store"
 )
 
 func TestCurvesDrawRunsInAnyState(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/judge"
 )
 
 // SettingInWords writes a setting as the papers do, such as "d = 10" or "label smoothing".

@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
 )
 
 // orthographic is the view of three-dimensional features from infinity, 35° around the third axis

@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"collapse/internal/chart"
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
 )
 
 // Two directions of a view are unit vectors at right angles: lengths across the line of sight are true.

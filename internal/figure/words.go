@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/internal/chart"
+	"collapse.example/collapse/internal/chart"
 )
 
 // Words are drawings of what the words mean, each before and after: NC1, NC2, NC3, dilation, memorization, degenerate. They are schemes

@@ -2,7 +2,7 @@ package figure
 
 import (
 	"bytes"
-	"collapse/internal/reporttest"
+	"collapse.example/collapse/internal/reporttest"
 	"flag"
 	"math"
 	"os"
@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/chart"
-	"collapse/measure"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/measure"
 )
 
 var update = flag.Bool("update", false, "write the drawings of docs/images anew")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 // Top returns a *LinkError if an entry of dir whose name begins with one of the prefixes is a link, unless this user's own file of links

@@ -13,7 +13,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 // LinkError says that a link is not followed.

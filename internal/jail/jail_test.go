@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 func must(t *testing.T, errs ...error) {

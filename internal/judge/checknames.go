@@ -9,7 +9,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // checkNames reports names of values and settings that no run can have.

@@ -16,8 +16,8 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/format"
-	"collapse/internal/judge/inference"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge/inference"
 )
 
 // Verdict is the answer to a claim.

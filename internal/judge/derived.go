@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // derivedSplit is the split name of values computed from what a run saved or measured at its last epoch.

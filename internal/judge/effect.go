@@ -13,7 +13,7 @@ import (
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/vm"
 
-	"collapse/internal/judge/inference"
+	"collapse.example/collapse/internal/judge/inference"
 )
 
 // found is an effect and the answer it gives.

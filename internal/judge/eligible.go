@@ -3,7 +3,7 @@ package judge
 import (
 	"fmt"
 
-	"collapse/internal/format"
+	"collapse.example/collapse/internal/format"
 )
 
 // eligible are the finished runs that a statement may be judged on.

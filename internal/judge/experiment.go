@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // Experiment is the runs that share every setting except loss, noise and seed.

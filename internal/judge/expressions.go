@@ -10,8 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"collapse/internal/format"
-	"collapse/measure"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/measure"
 )
 
 // splits are those that train measures (train/evaluate.go). The validation split, held out by data.validation, has only heldValues.

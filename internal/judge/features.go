@@ -9,9 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"collapse/arrayfile"
-	"collapse/internal/jail"
-	"collapse/internal/rundir"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/jail"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // LoadFeatures reads and checks the features of a run directory. Every error says what was found

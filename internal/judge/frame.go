@@ -3,9 +3,9 @@ package judge
 import (
 	"fmt"
 
-	"collapse/arrayfile"
-	"collapse/internal/jail"
-	"collapse/internal/rundir"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/jail"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // Frame is what a run saved of its features at one epoch: some samples, and the class means over all.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"collapse/internal/format"
+	"collapse.example/collapse/internal/format"
 )
 
 // Headline states what the runs show, and its numbers, for readers who know neither the paper nor

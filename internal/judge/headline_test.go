@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
 )
 
 // TestHeadlineCountsTheRunsOfTheClaims has two seeds of one loss stop before the terminal phase: the line of that loss counts them and

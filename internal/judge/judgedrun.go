@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"collapse/internal/train"
-	"collapse/measure"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/measure"
 )
 
 // Limits of the rules that keep a small study honest.

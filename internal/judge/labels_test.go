@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/store"
 )
 
 func TestDifferencesListOnlyWhatDiffers(t *testing.T) {

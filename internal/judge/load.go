@@ -11,8 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // Load reads runs by hash or unique prefix, each with its values, its configuration with defaults filled in and, if saved,

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/internal/rundir"
-	"collapse/internal/store"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
 )
 
 // lab makes a lab with one finished run and returns its hash.

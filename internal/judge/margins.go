@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sort"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // MarginPoints is the number of quantiles in a margin curve.

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"collapse/internal/format"
+	"collapse.example/collapse/internal/format"
 )
 
 // Mean is NaN for no values, and exact for equal ones: six times 0.05 is drawn at 0.05.

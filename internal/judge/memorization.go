@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // The claims of M-D Fig. 1 about one experiment. The paper's two statements, one slope and less memorization under label smoothing,

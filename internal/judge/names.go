@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/format"
+	"collapse.example/collapse/internal/format"
 )
 
 // Names distinguishes runs in a few words: by their differing settings, or by hash if none differ.

@@ -7,8 +7,8 @@ import (
 	"math"
 	"strconv"
 
-	"collapse/internal/format"
-	"collapse/internal/judge/inference"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge/inference"
 )
 
 // Number is a value the paper prints, compared with ours.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
 )
 
 // A table of printed numbers is one claim: all of it inside the band, some of it, none of it; and only at the paper's scale.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // Rules explains on pages how verdicts are reached.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"collapse/internal/format"
-	"collapse/internal/judge/inference"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge/inference"
 )
 
 // reason explains the answer, with the numbers.

@@ -6,7 +6,7 @@ import (
 	"sort"
 	"sync"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // Run is one saved run, ready to be drawn.

@@ -3,7 +3,7 @@ package judge
 import (
 	"testing"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // Between two measurements the newest value is an earlier epoch's; where the newest has none, no older one stands in.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"collapse/internal/judge/inference"
+	"collapse.example/collapse/internal/judge/inference"
 )
 
 // worthABand is how much accuracy a search may lose before its settings count as worse; our choice.

@@ -3,8 +3,8 @@ package judge_test
 import (
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
 )
 
 func verdicts(all []judge.Search) map[string]judge.Verdict {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"sync"
 
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // source reads the values of runs that were loaded together. A page about many runs shows few of their measures, so a measure is read,

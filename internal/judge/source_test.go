@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // counted counts what is read of a lab, and can fail.

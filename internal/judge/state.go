@@ -1,8 +1,8 @@
 package judge
 
 import (
-	"collapse/internal/store"
-	"collapse/measure"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/measure"
 )
 
 // State is a warning about an ended run that readers should know first: a word, and the sentence that every page and list shows.

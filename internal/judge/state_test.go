@@ -4,10 +4,10 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
-	"collapse/internal/store"
-	"collapse/measure"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/measure"
 )
 
 // A run says of itself what its measures say, and what the rules of claims make of it is the same.

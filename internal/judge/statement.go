@@ -10,8 +10,8 @@ import (
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/vm"
 
-	"collapse/internal/judge/inference"
-	"collapse/internal/spelling"
+	"collapse.example/collapse/internal/judge/inference"
+	"collapse.example/collapse/internal/spelling"
 )
 
 // Statement is a claim of a paper, as a recipe states it, put as a question to the runs of a study. Each seed gives one value, its

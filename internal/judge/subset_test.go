@@ -3,7 +3,7 @@ package judge
 import (
 	"testing"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // TestSeedsThatDrawSamplesAreOneCell holds replicates together whose samples differ because run.seed draws them, and keeps fixed

@@ -4,7 +4,7 @@ package licenses
 import (
 	_ "embed"
 
-	"collapse/internal/zipped"
+	"collapse.example/collapse/internal/zipped"
 )
 
 //go:generate go run ./gen

@@ -10,7 +10,7 @@ import (
 // Every module that the program links on this platform, or whose fonts it holds, has a section with its version.
 func TestEveryLinkedModuleIsListed(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f",
-		"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "collapse/cmd/collapse", "collapse/internal/chart/gen").Output()
+		"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "collapse.example/collapse/cmd/collapse", "collapse.example/collapse/internal/chart/gen").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // fullDisk takes no byte.

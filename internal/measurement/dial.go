@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/format"
-	"collapse/measure"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/measure"
 )
 
 // Dial is a measure as a pointer between what shuffled labels give and complete collapse.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // collapsedSet is four classes in eight coordinates around a simplex, with a classifier that mirrors their means.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/format"
-	"collapse/measure"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/measure"
 )
 
 // Limits of the verdict; we chose them. A ratio is the variance within classes over the variance between their means, in

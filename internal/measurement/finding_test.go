@@ -1,14 +1,14 @@
 package measurement
 
 import (
-	"collapse/internal/reporttest"
+	"collapse.example/collapse/internal/reporttest"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
-	"collapse/internal/longtest"
-	"collapse/measure"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/measure"
 )
 
 // featureSet is a random set of features.

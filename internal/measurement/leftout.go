@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/format"
+	"collapse.example/collapse/internal/format"
 )
 
 // NoteLeftOut adds to the notes what each split of each column leaves out, once for columns that agree. Call it when all columns exist.

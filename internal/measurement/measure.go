@@ -1,8 +1,8 @@
 package measurement
 
 import (
-	"collapse/internal/featurefiles"
-	"collapse/measure"
+	"collapse.example/collapse/internal/featurefiles"
+	"collapse.example/collapse/measure"
 )
 
 // Of measures every column of a set of files, and keeps the data for pictures if a page will be made.

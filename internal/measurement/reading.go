@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"collapse/internal/format"
-	"collapse/measure"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/measure"
 )
 
 // reading says in plain words what a value means in this report. We chose the limits between words;

@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"time"
 
-	"collapse/internal/featurefiles"
-	"collapse/internal/format"
-	"collapse/measure"
+	"collapse.example/collapse/internal/featurefiles"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/measure"
 )
 
 // Result is the result of one call of `collapse measure`: a column per layer, with the numbers and the

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/longtest"
-	"collapse/measure"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/measure"
 )
 
 // what a headline says of collapse.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"collapse/internal/format"
-	"collapse/internal/safetext"
-	"collapse/internal/screen"
-	"collapse/measure"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/screen"
+	"collapse.example/collapse/measure"
 )
 
 // NothingOfTwo stands beside a measure whose value is fixed by the class sizes where there are two classes.

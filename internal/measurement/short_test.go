@@ -7,9 +7,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"collapse/internal/measurement/measurementtest"
-	"collapse/internal/screen"
-	"collapse/measure"
+	"collapse.example/collapse/internal/measurement/measurementtest"
+	"collapse.example/collapse/internal/screen"
+	"collapse.example/collapse/measure"
 )
 
 // short is the short report on a screen.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/format"
-	"collapse/measure"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/measure"
 )
 
 // Summary is a measurement in words and numbers, for pages.

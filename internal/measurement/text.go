@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/format"
-	"collapse/internal/safetext"
-	"collapse/internal/screen"
-	"collapse/measure"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/screen"
+	"collapse.example/collapse/measure"
 )
 
 // groupTitles are the questions that the groups of measures ask.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"collapse/internal/measurement/measurementtest"
-	"collapse/internal/reporttest"
-	"collapse/internal/screen"
-	"collapse/measure"
+	"collapse.example/collapse/internal/measurement/measurementtest"
+	"collapse.example/collapse/internal/reporttest"
+	"collapse.example/collapse/internal/screen"
+	"collapse.example/collapse/measure"
 )
 
 // TestFindingSentences: what the readings say together is a sentence, and the same state begins in the same words.

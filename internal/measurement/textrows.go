@@ -6,10 +6,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"collapse/internal/format"
-	"collapse/internal/safetext"
-	"collapse/internal/screen"
-	"collapse/measure"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/screen"
+	"collapse.example/collapse/measure"
 )
 
 // leastReading is how many characters of a line a reading needs beside its number; where there are fewer it stands below.

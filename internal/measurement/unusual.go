@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/format"
-	"collapse/measure"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/measure"
 )
 
 const (

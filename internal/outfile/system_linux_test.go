@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"collapse/internal/faulttest"
+	"collapse.example/collapse/internal/faulttest"
 )
 
 // asNobody runs do on a thread whose file accesses have the rights of nobody, in a folder that everybody may enter.

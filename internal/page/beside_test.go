@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/figure"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
 )
 
 // TestEarlierRunsStandApart: results that were computed elsewhere are on the page as what they are, and among no counts or claims of its

@@ -8,11 +8,11 @@ import (
 	"math"
 	"time"
 
-	"collapse/internal/chart"
-	"collapse/internal/figure"
-	"collapse/internal/format"
-	"collapse/internal/measurement"
-	"collapse/internal/outfile"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/internal/outfile"
 )
 
 // Collapse is a run that a page shows as it collapses, epoch by epoch.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // Compute is what runs have cost, failed ones up to their last epoch.

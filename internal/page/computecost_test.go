@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // foreseen counts 10 training samples and 5 evaluated ones an epoch through a network of 100 multiply-adds.

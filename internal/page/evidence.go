@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/chart"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/judge"
 )
 
 // evidenceRow is a row of the table behind a verdict, with its interval drawn.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/chart"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/judge"
 )
 
 // TestColoursOfIntervals: green inside what was claimed, orange outside, grey across its end or without an interval.

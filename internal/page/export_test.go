@@ -4,8 +4,8 @@ import (
 	"io"
 	"testing"
 
-	"collapse/internal/chart"
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // WithoutPictures has pages write only the data of their figures until the test ends: what a page weighs does not depend on the files beside it.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"collapse/internal/format"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
 )
 
 // namedClaims is how many claims per verdict the first sentence of a page names.

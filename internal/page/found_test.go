@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/outfile"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/outfile"
 )
 
 func TestFound(t *testing.T) {

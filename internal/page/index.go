@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/outfile"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/outfile"
 )
 
 // IndexEntry is one recipe on the page over all recipes.

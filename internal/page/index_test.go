@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/judge"
-	"collapse/internal/outfile"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/outfile"
 )
 
 func TestWriteIndex(t *testing.T) {

@@ -1,8 +1,8 @@
 package page
 
 import (
-	"collapse/internal/figure"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
 )
 
 // StudyMeasures are the measures that Judged and Grid read: pages about many runs load no others.

@@ -4,9 +4,9 @@ import (
 	"io"
 	"strings"
 
-	"collapse/internal/figure"
-	"collapse/internal/format"
-	"collapse/internal/measurement"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/measurement"
 )
 
 // measuredPage is what the template prints.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/featurefiles"
-	"collapse/internal/measurement"
-	"collapse/internal/measurement/measurementtest"
-	"collapse/measure"
+	"collapse.example/collapse/internal/featurefiles"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/internal/measurement/measurementtest"
+	"collapse.example/collapse/measure"
 )
 
 // TestMeasuredPageOfSeparation: both panels and what shuffled labels give.

@@ -1,8 +1,8 @@
 package page
 
 import (
-	"collapse/internal/format"
-	"collapse/internal/outfile"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/outfile"
 )
 
 // mostBytes bounds the size of a page with its figures. Further figures go to a second page, which the first links to.

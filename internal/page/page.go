@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/chart"
-	"collapse/internal/figure"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/recipe"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
 )
 
 // page is the template's data. The template escapes every string in it, except SVG and CSS made by

@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
-	"collapse/internal/outfile"
-	"collapse/internal/recipe"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/store"
 )
 
 const hostile = `"><script>alert(1)</script><img src=//evil.example/x>`

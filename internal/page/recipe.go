@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/figure"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/outfile"
-	"collapse/internal/recipe"
-	"collapse/internal/theoryfig"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/theoryfig"
 )
 
 // Recipe is a figure or table of a paper with the runs that repeat it and the text of its page; or, with Study, a user's own search.

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/chart"
-	"collapse/internal/figure"
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
-	"collapse/internal/outfile"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/outfile"
 )
 
 func recipeOf(t *testing.T) Recipe {

@@ -5,9 +5,9 @@ import (
 	"html/template"
 	"math"
 
-	"collapse/internal/chart"
-	"collapse/internal/figure"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
 )
 
 // reel is a film of one run's features on a page without scripts: stills that the style sheet shows one after another.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
 )
 
 // TestReel films the first run with label noise that kept enough frames: six stills, the first and the last epoch among them.

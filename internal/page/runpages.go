@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/outfile"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/outfile"
 )
 
 // runsTable lists runs; the first column is the start of a run's hash.

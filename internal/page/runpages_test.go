@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
-	"collapse/internal/outfile"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/store"
 )
 
 func read(t *testing.T, path string) string {

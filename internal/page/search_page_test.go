@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge/judgetest"
-	"collapse/internal/outfile"
+	"collapse.example/collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/outfile"
 )
 
 func TestPageOfASearch(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/figure"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
 )
 
 // side is one side of a claim that is a single call, such as 0.1 * start("train.nc1_pinv", {"loss.kind": "ce"}).

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/judge"
 )
 
 func TestSideNames(t *testing.T) {

@@ -15,17 +15,17 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/figure"
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
-	"collapse/internal/longtest"
-	"collapse/internal/outfile"
-	"collapse/internal/page"
-	"collapse/internal/recipe"
-	"collapse/internal/store"
-	"collapse/internal/theoryrun"
-	"collapse/internal/train"
-	"collapse/measure"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/theoryrun"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/measure"
 )
 
 // The most that a page may weigh: it opens at once on a phone.

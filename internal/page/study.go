@@ -10,9 +10,9 @@ import (
 	"fmt"
 	"time"
 
-	"collapse/internal/chart"
-	"collapse/internal/judge"
-	"collapse/internal/recipe"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
 )
 
 // Study is a set of runs with the text of their page. Only Runs must be set.

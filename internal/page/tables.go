@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/measurement"
-	"collapse/internal/store"
-	"collapse/measure"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/measure"
 )
 
 // limits puts the scale-free measures next to their limits, at the lowest noise.

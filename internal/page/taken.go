@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/format"
-	"collapse/internal/recipe"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/recipe"
 )
 
 // takenTable lists what a search found for each cell, and in which trial. A setting without effect in a cell is a dash there.

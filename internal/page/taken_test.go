@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/recipe"
+	"collapse.example/collapse/internal/recipe"
 )
 
 func TestTableOfSettingsThatASearchFound(t *testing.T) {

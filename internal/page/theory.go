@@ -1,11 +1,11 @@
 package page
 
 import (
-	"collapse/internal/chart"
-	"collapse/internal/figure"
-	"collapse/internal/judge"
-	"collapse/internal/outfile"
-	"collapse/internal/theoryfig"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/theoryfig"
 )
 
 // Theory is a page about the theory's models: a recipe's, or one for a single solved setting. Its layout is that of recipes that

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/outfile"
-	"collapse/internal/page"
-	"collapse/internal/recipe"
-	"collapse/internal/theoryrun"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/theoryrun"
 )
 
 // A recipe's page has its verdicts and figures, runs no script and needs no network; the figures' files lie beside it.

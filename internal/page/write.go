@@ -5,9 +5,9 @@ import (
 	"runtime"
 	"sync"
 
-	"collapse/internal/chart"
-	"collapse/internal/figure"
-	"collapse/internal/outfile"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/outfile"
 )
 
 // Kind is what folders hold that this package writes.

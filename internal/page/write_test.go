@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
-	"collapse/internal/outfile"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/outfile"
 )
 
 func TestSameStudySameBytes(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/train"
 )
 
 // Case is a run of a few tiny epochs.

@@ -11,12 +11,12 @@ import (
 	"slices"
 	"sync"
 
-	"collapse/data"
-	"collapse/internal/engine"
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/internal/train"
-	"collapse/parallel"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/parallel"
 )
 
 // Checker compares an engine with our kernels. Its runs go into a folder that is its own.

@@ -11,14 +11,14 @@ import (
 	"sync"
 	"testing"
 
-	"collapse/internal/engine"
-	"collapse/internal/faulttest"
-	"collapse/internal/longtest"
-	"collapse/internal/recipe"
-	"collapse/internal/store"
-	"collapse/internal/train"
-	"collapse/parallel"
-	"collapse/python"
+	"collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/parallel"
+	"collapse.example/collapse/python"
 )
 
 // TestMain ends the engines of all tests. PyTorch's threads, which wait in loops for each other, cost more than these small runs; whole

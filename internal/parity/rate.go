@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"collapse/internal/engine"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // Rate is how fast an engine trains a network.

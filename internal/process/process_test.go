@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/faulttest"
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 func TestMain(m *testing.M) {

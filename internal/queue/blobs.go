@@ -15,7 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"collapse/internal/jail"
+	"collapse.example/collapse/internal/jail"
 )
 
 // Blob names something too large for a message, and describes its content.

@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 // Broker is a connection to a queue. It reconnects by itself after the server was away.

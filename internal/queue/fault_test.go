@@ -15,8 +15,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"collapse/internal/faulttest"
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // TestMain lets the test binary play a worker of another machine, or a coordinator that holds a lock.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"collapse/internal/descriptors"
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/internal/descriptors"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 // front connects other machines with a server that only its own process reaches. The server itself would take as many connections as

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/jail"
+	"collapse.example/collapse/internal/jail"
 )
 
 // TestALabsTokenIsTheUsersOwn: a token that came with a lab is replaced, and one that was made for it stays.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"collapse/internal/jail"
+	"collapse.example/collapse/internal/jail"
 )
 
 // Lock is the right to coordinate a lab. The operating system releases it when the process ends, however it ends.

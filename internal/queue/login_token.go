@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"collapse/internal/inputfile"
-	"collapse/internal/jail"
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/jail"
 )
 
 // TokenFile reads a token from a file. With create, a missing file is created with a new random token that only its owner can read.

@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"collapse/internal/jail"
+	"collapse.example/collapse/internal/jail"
 )
 
 // ServerOptions describe an embedded server.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"collapse/internal/spelling"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/spelling"
+	"collapse.example/collapse/internal/train"
 )
 
 // SettingsFrom chains a recipe to one that searches: each run takes the settings that were found for its cell.

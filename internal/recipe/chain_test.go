@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/train"
 )
 
 const searches = `id = "first"

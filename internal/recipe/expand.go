@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/figure"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/train"
 )
 
 // Choice is what a user decides about a recipe.

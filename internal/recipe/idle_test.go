@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/train"
 )
 
 // TestRecipesHaveNoIdleSettings looks for settings of recipes that no run of either scale reads.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"collapse/internal/spelling"
+	"collapse.example/collapse/internal/spelling"
 )
 
 // unknownKeys names the unknown keys of a recipe file, with their lines and the nearest known key.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"collapse/recipes"
+	"collapse.example/collapse/recipes"
 )
 
 // Head is the part that every recipe has.

@@ -2,7 +2,7 @@ package recipe
 
 import (
 	"bytes"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/train"
 	"fmt"
 	"maps"
 	"slices"

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/figure"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
 )
 
 // Training holds the sections of a recipe that trains networks.

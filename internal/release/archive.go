@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"collapse/internal/version"
-	"collapse/internal/wheel"
+	"collapse.example/collapse/internal/version"
+	"collapse.example/collapse/internal/wheel"
 )
 
 // archive makes collapse-VERSION-OS-ARCH.tar.gz, for Windows .zip: a folder of that name with the program and what to read.

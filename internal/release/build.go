@@ -63,7 +63,7 @@ func build(ctx context.Context, root, sources string, p platform) ([]byte, error
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, p.program())
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -X collapse/internal/version.sources="+sources, "-o", path, "./cmd/collapse")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -X collapse.example/collapse/internal/version.sources="+sources, "-o", path, "./cmd/collapse")
 	cmd.Dir, cmd.Env = root, p.environment()
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {

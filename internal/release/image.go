@@ -9,8 +9,8 @@ import (
 	"io/fs"
 	"strings"
 
-	"collapse/internal/inputfile"
-	"collapse/internal/wheel"
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/wheel"
 )
 
 // user is who runs the program in an image: a number that no system gives to a person.

@@ -21,9 +21,9 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/outfile"
-	"collapse/internal/version"
-	"collapse/internal/wheel"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/version"
+	"collapse.example/collapse/internal/wheel"
 )
 
 var kinds = []string{"archives", "wheels", "notes", "image"}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/version"
 )
 
 // notes makes collapse-VERSION-notes.md of the changelog.

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/longtest"
-	"collapse/internal/version"
-	"collapse/internal/wheel"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/version"
+	"collapse.example/collapse/internal/wheel"
 )
 
 var stub = []byte("a program")

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // TestTheDigestOfSources changes with everything that any platform's program is compiled from, and with nothing else.

@@ -4,7 +4,7 @@ package reporttest
 import (
 	"math"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // Of is the value of a measure, NaN if it is missing: no comparison with that holds.

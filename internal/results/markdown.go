@@ -5,9 +5,9 @@ import (
 	"math"
 	"strings"
 
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/safetext"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/safetext"
 )
 
 // table is the page of all claims.

@@ -16,10 +16,10 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/chart"
-	"collapse/internal/inputfile"
-	"collapse/internal/judge"
-	"collapse/internal/outfile"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/outfile"
 )
 
 // Recipe is what a figure, table or theorem of a paper came to.

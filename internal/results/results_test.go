@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/chart"
-	"collapse/internal/judge"
-	"collapse/internal/outfile"
-	"collapse/internal/results"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/results"
 )
 
 func some(id string, verdict judge.Verdict) results.Recipe {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"collapse/internal/chart"
+	"collapse.example/collapse/internal/chart"
 )
 
 // The shortened result of md-fig1 at scale standard. TestShippedIsTheResult -update makes it anew.

@@ -4,7 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"collapse/internal/jail"
+	"collapse.example/collapse/internal/jail"
 )
 
 // inside is the operating system's file system below the folder of a run: a link there leads no write, rename or removal out of it.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // TestWritingStaysInside has links in the folder of a run in each place that is written or removed. What they lead to stays.

@@ -25,7 +25,7 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // Names inside a checkpoint's folder.

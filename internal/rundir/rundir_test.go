@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 func must(t testing.TB, err error) {

@@ -5,7 +5,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // Writer writes and removes the files of a run.

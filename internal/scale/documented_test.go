@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/longtest"
-	"collapse/internal/recipe"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/recipe"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/scale.md anew")

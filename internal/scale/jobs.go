@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/data"
-	"collapse/internal/format"
-	"collapse/internal/recipe"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/forecast"
-	"collapse/internal/study/trials"
-	"collapse/internal/train"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/forecast"
+	"collapse.example/collapse/internal/study/trials"
+	"collapse.example/collapse/internal/train"
 )
 
 // job is a run of a plan.

@@ -1,7 +1,7 @@
 package scale
 
 import (
-	"collapse/nn"
+	"collapse.example/collapse/nn"
 )
 
 // Rate is how fast networks of a kind train: operations as train.Outlook counts them, using both cores of benchmarks.md, and in PyTorch on

@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"slices"
 
-	"collapse/internal/format"
-	"collapse/internal/recipe"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // Plan is what a recipe takes.

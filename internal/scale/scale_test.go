@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/longtest"
-	"collapse/internal/page"
-	"collapse/internal/recipe"
-	"collapse/internal/store"
-	"collapse/internal/study/forecast"
-	"collapse/internal/study/studytest"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study/forecast"
+	"collapse.example/collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/train"
 )
 
 var must = studytest.Must

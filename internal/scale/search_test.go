@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/page"
-	"collapse/internal/store"
-	"collapse/internal/study/engine"
-	"collapse/internal/study/forecast"
-	"collapse/internal/study/studytest"
-	"collapse/internal/study/trials"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/forecast"
+	"collapse.example/collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/study/trials"
 )
 
 const searching = `

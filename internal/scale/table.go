@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/format"
+	"collapse.example/collapse/internal/format"
 )
 
 // Columns are the headings of Cells.

@@ -3,7 +3,7 @@ package scale
 import (
 	"testing"
 
-	"collapse/nn"
+	"collapse.example/collapse/nn"
 )
 
 func TestMakespanByHand(t *testing.T) {

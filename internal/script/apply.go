@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // mostForeign is how many lines of other generations or runs are skipped.

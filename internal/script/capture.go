@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"collapse/internal/featurefiles"
-	"collapse/internal/store"
-	"collapse/measure"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/featurefiles"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/parallel"
 )
 
 // Splits of captures.

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 // mostFiles bounds the files of one list.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/faulttest"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/store"
 )
 
 // TestALabWhoseDiskFills: a script that cannot save its checkpoint ends with an error. The disk is to blame, so the run continues

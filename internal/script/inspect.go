@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"os"
 
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // Inspect says what is wrong with a run that no process works on: for a finished run, rows or the folder may be missing. The script

@@ -10,11 +10,11 @@ import (
 	"syscall"
 	"time"
 
-	"collapse/internal/process"
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/internal/train"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/process"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/parallel"
 )
 
 // Options say how a run is carried out. They do not affect its result.

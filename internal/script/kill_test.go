@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/faulttest"
-	"collapse/internal/longtest"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/store"
 )
 
 // labProcess computes a run: lab, folder of the code, payload.

@@ -7,9 +7,9 @@ import (
 	"io"
 	"strings"
 
-	"collapse/internal/store"
-	"collapse/internal/train"
-	"collapse/measure"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/measure"
 )
 
 // Recording is a run of numbers that were computed elsewhere: a user's own model, measured epoch by epoch.

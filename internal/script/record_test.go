@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // TestHistoriesBecomeRuns records a history, then a longer one under the same name.

@@ -6,10 +6,10 @@ import (
 	"math"
 	"os"
 
-	"collapse/internal/jail"
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/jail"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // series is the series of what scripts report and of what is measured for them.

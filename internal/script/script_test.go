@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/faulttest"
-	"collapse/internal/longtest"
-	"collapse/internal/rundir"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
 )
 
 func TestMain(m *testing.M) {

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // Spec is a run of a script.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"collapse/internal/rundir"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // Names in a workspace.

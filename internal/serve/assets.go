@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"collapse/internal/chart"
-	"collapse/internal/page"
-	"collapse/internal/zipped"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/zipped"
 )
 
 // assetFiles holds the vendored scripts, compressed as they are sent.

@@ -15,12 +15,12 @@ import (
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
-	"collapse/internal/demo"
-	"collapse/internal/faulttest"
-	"collapse/internal/longtest"
-	"collapse/internal/store"
-	"collapse/internal/train"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/parallel"
 )
 
 // newBrowser is a window of the one Chromium of all tests, with cookies, a cache and workers of its own, as a private window has; the

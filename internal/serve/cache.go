@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync"
 
-	"collapse/internal/judge"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/store"
 )
 
 // maxCached bounds how many numbers the cache of runs holds, about 50 bytes each.

@@ -4,9 +4,9 @@ import (
 	"reflect"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/page"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/store"
 )
 
 // TestARunThatGrowsIsReadAsAWholeOneIs reads a run after each of its epochs, once by a cache that has the earlier ones and once

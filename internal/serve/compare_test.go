@@ -8,7 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // TestCompareAnyNumber chooses no run, one, as many as fit and more: a picture or a sentence, never an error.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/figure"
-	"collapse/internal/judge"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/store"
 )
 
 // mostCompared bounds how many runs are compared.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/demo"
-	"collapse/internal/store"
-	"collapse/internal/study"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
 )
 
 // TestARunIsDescribed: a label and tags are written by forms, and only where the page may control.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // exampleFile answers with a file that the measure page takes: features of ten classes that are partly collapsed, with labels and a

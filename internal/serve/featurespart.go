@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"strconv"
 
-	"collapse/internal/figure"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
 )
 
 // featuresPart is the part of a run's page that shows features epoch by epoch.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"collapse/arrayfile"
-	"collapse/internal/demo"
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // shortRun computes a run of one epoch in eleven classes, the only one of its lab and of its study.

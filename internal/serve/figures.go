@@ -12,9 +12,9 @@ import (
 	"path"
 	"strings"
 
-	"collapse/internal/chart"
-	"collapse/internal/figure"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
 )
 
 // shownFigure is a picture ready for a template. Base and Query say where its files are: Base/ID.svg?Query.

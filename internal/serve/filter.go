@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/figure"
-	"collapse/internal/judge"
-	"collapse/internal/spelling"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/spelling"
+	"collapse.example/collapse/internal/store"
 )
 
 // mostOffered is how many values of a setting a list offers to choose from; a setting with more can still be named in the address.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/store"
 )
 
 // someRuns are eight runs: two losses, four noise levels.

@@ -7,10 +7,10 @@ import (
 	"net/url"
 	"slices"
 
-	"collapse/internal/figure"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/store"
 )
 
 // mostGroups bounds how many groups one picture compares.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // TestPagesBesideTheLabHaveALaneOfTheirOwn has as many pages under way as may be, which all wait for the lab. Those that read no lab answer.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // state is what browsers are told: complete each time, so a browser that missed some states has lost nothing.

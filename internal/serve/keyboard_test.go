@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // followFocus notes what has had the focus, and what did not show it.

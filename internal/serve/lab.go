@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // lab is a lab that may be created, vanish or be replaced while it is served.

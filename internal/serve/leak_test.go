@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/longtest"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // openFiles counts the process's file descriptors by what they are; ok is false where the system does not show them. SQLite keeps and

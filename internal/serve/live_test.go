@@ -17,10 +17,10 @@ import (
 	devpage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"collapse/internal/demo"
-	"collapse/internal/store"
-	"collapse/internal/train"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/parallel"
 )
 
 // TestPagesInABrowser opens every page on the smallest demo's lab and does what a reader would.

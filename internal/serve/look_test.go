@@ -14,8 +14,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"collapse/internal/chart"
-	"collapse/internal/figure"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/figure"
 )
 
 // lookedAt is a page to look at: a report in a folder, or a live page.

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"collapse/arrayfile"
-	"collapse/internal/measurement"
-	"collapse/measure"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/measure"
 )
 
 // featureFile is an npz of three Gaussian classes with a classifier of their means.

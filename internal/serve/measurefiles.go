@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"collapse/arrayfile"
-	"collapse/internal/featurefiles"
-	"collapse/internal/measurement"
-	"collapse/measure"
-	"collapse/parallel"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/featurefiles"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/parallel"
 )
 
 // Memory for unpacked and decoded files: of one upload, and of all that are measured at once.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // unusualFile has three classes of features under other names than usual, beside a layer of one width more.

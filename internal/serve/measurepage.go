@@ -18,9 +18,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"collapse/internal/figure"
-	"collapse/internal/measurement"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/internal/store"
 )
 
 // measurePage asks for files.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"collapse/arrayfile"
-	"collapse/internal/longtest"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // TestMeasurementsShareTheMemory: while others hold it an upload is told to come again, and each gives back what it took.

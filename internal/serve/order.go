@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/figure"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
 )
 
 // column is a sort key of a study's runs, from the least: the lower, the more collapsed. A number is NaN for a run without one.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/store"
 )
 
 // TestOrderOfRuns sorts runs by a number, by text and by age, both ways; a run without the number is last either way.

@@ -14,10 +14,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"collapse/internal/demo"
-	"collapse/internal/store"
-	"collapse/internal/train"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/parallel"
 )
 
 // besideVariable says what the test binary, started again, is to be: "worker" or "server" of the lab that labVariable names.

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"sync"
 
-	"collapse/internal/figure"
-	"collapse/internal/judge"
-	"collapse/internal/page"
-	"collapse/internal/recipe"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/store"
 )
 
 // recipeOf finds the recipe whose runs a study has, and their scale: `collapse reproduce` names its studies ID.SCALE. Searches have

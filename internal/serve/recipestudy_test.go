@@ -16,16 +16,16 @@ import (
 	"sync"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/internal/demo"
-	"collapse/internal/judge"
-	"collapse/internal/longtest"
-	"collapse/internal/page"
-	"collapse/internal/recipe"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/measure"
-	texts "collapse/recipes"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/measure"
+	texts "collapse.example/collapse/recipes"
 )
 
 // TestAPaperStudyShowsThePapersFigures puts the demo's runs into a study named as reproduce names it: its page has the figures and

@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"collapse/internal/figure"
-	"collapse/internal/page"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/store"
 )
 
 //go:embed templates/*.html

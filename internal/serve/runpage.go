@@ -9,13 +9,13 @@ import (
 	"strconv"
 	"time"
 
-	"collapse/internal/figure"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/measurement"
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/measure"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/measure"
 )
 
 // runPage is one run.

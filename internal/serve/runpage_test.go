@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/store"
-	"collapse/measure"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/measure"
 )
 
 // TestBetweenTwoMeasurements reads the pages of a run two epochs after the last that was measured: they show what was measured, and when.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/judge"
 )
 
 const (

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"collapse/internal/chart"
-	"collapse/internal/figure"
-	"collapse/internal/judge"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
 )
 
 // news is what an open page of a run adds to its contents, often, while the run computes. It costs a small part of the whole page,

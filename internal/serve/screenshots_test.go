@@ -12,7 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // TestScreenshots writes a picture of each main page, in light and dark, wide and narrow, into the folder that

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/judge/judgetest"
-	"collapse/internal/script"
-	"collapse/internal/store"
-	"collapse/internal/study"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/script"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
 )
 
 // TestPagesOfAScript opens the pages of a study of a script: they show its settings and its own numbers.

@@ -23,10 +23,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"collapse/arrayfile"
-	"collapse/internal/descriptors"
-	"collapse/internal/judge"
-	"collapse/internal/store"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/descriptors"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/store"
 )
 
 // Options say what to serve and to whom.

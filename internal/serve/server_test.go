@@ -10,8 +10,8 @@ import (
 
 	"net/http"
 
-	"collapse/internal/longtest"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/store"
 )
 
 // startTest starts a server on a free port that ends with the test.

@@ -13,9 +13,9 @@ import (
 	"sync"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/longtest"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/store"
 )
 
 // bigLab is a lab of 10,000 runs, of which the newest has 200 epochs of 30 measures and is being worked on. It is filled by SQL: what

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // What waits is counted on a study's card and listed on its page; the first page lists what has begun.

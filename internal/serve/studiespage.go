@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/page"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/store"
 )
 
 // How many runs the first page lists: the newest, and running ones.

@@ -5,10 +5,10 @@ import (
 	"net/url"
 	"time"
 
-	"collapse/internal/figure"
-	"collapse/internal/judge"
-	"collapse/internal/page"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/store"
 )
 
 // studyPage is one study while it fills.

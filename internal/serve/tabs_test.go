@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/cdproto/systeminfo"
 	"github.com/chromedp/chromedp"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 const workers = 4

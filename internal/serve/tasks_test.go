@@ -15,8 +15,8 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
-	"collapse/internal/longtest"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/store"
 )
 
 // hand is a reader who clicks, and counts the clicks. Choosing from a list and typing count as one.

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"sync"
 
-	"collapse/dilation"
-	"collapse/imbalance"
-	"collapse/internal/figure"
-	"collapse/internal/theoryfig"
-	"collapse/ufm"
+	"collapse.example/collapse/dilation"
+	"collapse.example/collapse/imbalance"
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/theoryfig"
+	"collapse.example/collapse/ufm"
 )
 
 // theoryPage is the optimum of a model and the memorization–dilation model at the settings the reader chose.

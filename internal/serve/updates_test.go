@@ -13,8 +13,8 @@ import (
 	devpage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"collapse/internal/longtest"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/store"
 )
 
 // shownEpoch is the epoch that both the tile and the curves in sight of a run's page have reached.

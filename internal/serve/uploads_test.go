@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"collapse/arrayfile"
-	"collapse/internal/longtest"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // slowly begins an upload on a connection of its own and stays there in the midst of a file.

@@ -3,7 +3,7 @@ package serve
 import (
 	"net/http"
 
-	"collapse/internal/figure"
+	"collapse.example/collapse/internal/figure"
 )
 
 // wordsPage says what the words of the other pages mean, in drawings.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"collapse/internal/jail"
+	"collapse.example/collapse/internal/jail"
 )
 
 // RowsPerStep counts the rows of one series of a run at each step, leaving out some measures.

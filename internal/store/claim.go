@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"collapse/internal/jail"
+	"collapse.example/collapse/internal/jail"
 )
 
 // Claim is the right to write to one run, held by one process at a time. Each claim of a run has a higher generation than the one

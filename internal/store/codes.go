@@ -6,7 +6,7 @@ import (
 
 	"modernc.org/sqlite"
 
-	"collapse/internal/descriptors"
+	"collapse.example/collapse/internal/descriptors"
 )
 
 // Result codes of SQLite (sqlite.org/rescode.html).

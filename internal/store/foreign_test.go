@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/jail"
+	"collapse.example/collapse/internal/jail"
 )
 
 // tamper makes a lab with one run and changes its database as a stranger may.

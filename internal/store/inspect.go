@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/jail"
+	"collapse.example/collapse/internal/jail"
 )
 
 // mostNamed bounds how many rows of a table Foreign names.

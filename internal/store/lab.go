@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"collapse/internal/inputfile"
-	"collapse/internal/jail"
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/jail"
 )
 
 // busyWait is how long a writer waits for another process's transaction, and a reader for a recovery.

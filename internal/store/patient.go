@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"collapse/internal/descriptors"
+	"collapse.example/collapse/internal/descriptors"
 )
 
 // patient opens connections to a database, and waits up to busyWait while the process has too many files open. SQLite calls that

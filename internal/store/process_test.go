@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/faulttest"
+	"collapse.example/collapse/internal/faulttest"
 )
 
 // TestMain lets the test binary play another process: STORE_TEST_ROLE says which part, the lab is

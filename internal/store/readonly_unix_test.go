@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"collapse/internal/faulttest"
+	"collapse.example/collapse/internal/faulttest"
 )
 
 // TestALabThatCannotBeWrittenTo reads a closed lab as another user, in a directory of another.

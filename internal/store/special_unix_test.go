@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 // TestDatabaseThatIsNoFile puts a pipe in place of a lab's database or of its log. SQLite would wait for somebody to write to it.

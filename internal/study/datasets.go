@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"collapse/data"
+	"collapse.example/collapse/data"
 )
 
 // setCache hands out data sets that are already open. Runs of a study share them, often one per seed; nobody writes to a set.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"collapse/internal/inputfile"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/train"
 )
 
 // File is a study as the user writes it:

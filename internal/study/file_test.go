@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/study"
-	"collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/studytest"
 )
 
 var must = studytest.Must

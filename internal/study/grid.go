@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/search"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/search"
+	"collapse.example/collapse/internal/train"
 )
 
 // axis is a key of the grid with its values as TOML.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/study"
+	"collapse.example/collapse/internal/study"
 )
 
 func TestASettingThatSomeRunUsesIsShared(t *testing.T) {

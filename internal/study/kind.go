@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"collapse/internal/engine"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/train"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/parallel"
 )
 
 // Kind computes one kind of run from an Item's payload.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"collapse/data"
+	"collapse.example/collapse/data"
 )
 
 // TestSetsAreKept opens more data sets than fit: the most recently used stay, both splits of one set stay in any case, and the

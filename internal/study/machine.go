@@ -6,9 +6,9 @@ import (
 	"slices"
 	"syscall"
 
-	"collapse/internal/descriptors"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/descriptors"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // MachineError is a problem with this machine that says nothing about the run, such as missing data.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/search"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/search"
+	"collapse.example/collapse/internal/train"
 )
 
 // Place is one combination of the grid, with its search.

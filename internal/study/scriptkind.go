@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"collapse/internal/queue"
-	"collapse/internal/script"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/script"
+	"collapse.example/collapse/internal/store"
 )
 
 // scriptKind is the kind of run that a user's own trainer computes.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"collapse/internal/search"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/search"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 const (

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/studytest"
 )
 
 // The text that the lab keeps is the same search.

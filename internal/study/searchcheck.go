@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/search"
+	"collapse.example/collapse/internal/search"
 )
 
 // check completes the definition from the study's base and reports what is impossible.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/search"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/search"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // searchMark is the first line of the source of a study that is a search, so that it can be read back.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // Settings returns the settings of each run, as "section.key" with a number, a text or a truth value, and the keys whose

@@ -3,7 +3,7 @@ package study
 import (
 	"fmt"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // simulated is the kind that simulated runs are stored as; nothing here computes one.

@@ -47,8 +47,8 @@
 package study
 
 import (
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // Item is one run of a study, of any kind.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/train"
 )
 
 // subject is what computes the runs of a study's file: training by this program (trainings), or a user's script

@@ -15,9 +15,9 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"collapse/internal/script"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/script"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // Trainer is the table [trainer] of a study's file: a script computes the runs, with settings of its own.

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"collapse/internal/tensorboard/tensorboardtest"
+	"collapse.example/collapse/internal/tensorboard/tensorboardtest"
 )
 
 // What an independent reader, with its own checksums, finds in a file is what was written.

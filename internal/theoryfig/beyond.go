@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/deep"
-	"collapse/imbalance"
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/sphere"
+	"collapse.example/collapse/deep"
+	"collapse.example/collapse/imbalance"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/sphere"
 )
 
 // Beyond are the parameters of the models that go beyond the papers, for a page whose reader turns them.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/imbalance"
-	"collapse/internal/longtest"
+	"collapse.example/collapse/imbalance"
+	"collapse.example/collapse/internal/longtest"
 )
 
 func beyond() Beyond {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"collapse/internal/chart"
+	"collapse.example/collapse/internal/chart"
 )
 
 // contours returns the level lines of a grid of values at cell centres (z[r·columns+c] at (x[c], y[r])) by

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/dilation"
-	"collapse/internal/chart"
-	"collapse/internal/format"
+	"collapse.example/collapse/dilation"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
 )
 
 // RiskFigure is the risk over the dilation under both losses, with the optimum marked.

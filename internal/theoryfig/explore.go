@@ -6,11 +6,11 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"collapse/dilation"
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/measure"
-	"collapse/ufm"
+	"collapse.example/collapse/dilation"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/ufm"
 )
 
 // Explored is the exact optimum of an unconstrained-features model, for a page whose reader turns its parameters.

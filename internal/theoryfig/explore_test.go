@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/dilation"
-	"collapse/ufm"
+	"collapse.example/collapse/dilation"
+	"collapse.example/collapse/ufm"
 )
 
 // TestOptimumInWords asks for every kind of optimum that the page can show.

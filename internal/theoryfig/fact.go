@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"collapse/internal/format"
+	"collapse.example/collapse/internal/format"
 )
 
 // Fact is a number with where it comes from.

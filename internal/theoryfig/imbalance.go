@@ -4,9 +4,9 @@ import (
 	"context"
 	"math"
 
-	"collapse/imbalance"
-	"collapse/internal/chart"
-	"collapse/internal/format"
+	"collapse.example/collapse/imbalance"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
 )
 
 // Imbalanced is the optimum at each of several ratios of the most to the fewest samples, all else as it is.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/landscape"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/landscape"
 )
 
 // Loss is a loss of one feature over the (s, θ) plane.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"collapse/internal/chart"
-	"collapse/sphere"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/sphere"
 )
 
 // Widths is a problem of unit features solved at several widths.

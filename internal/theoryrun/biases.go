@@ -8,11 +8,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/recipe"
-	"collapse/optim"
-	"collapse/ufm"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/optim"
+	"collapse.example/collapse/ufm"
 )
 
 const (

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/theoryfig"
-	"collapse/ufm"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/theoryfig"
+	"collapse.example/collapse/ufm"
 )
 
 // notes say which results are ours.

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/imbalance"
-	"collapse/internal/judge"
-	"collapse/internal/longtest"
-	"collapse/internal/theoryfig"
-	"collapse/sphere"
+	"collapse.example/collapse/imbalance"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/theoryfig"
+	"collapse.example/collapse/sphere"
 )
 
 // optimumAt is the optimum at ratio i of a sweep, to be changed: the sweep is a copy then.

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"collapse/dilation"
-	"collapse/measure"
-	"collapse/ufm"
+	"collapse.example/collapse/dilation"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/ufm"
 )
 
 // controls are the negative controls by kind and claim. A claim of several parts has one for each.

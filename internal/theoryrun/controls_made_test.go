@@ -7,10 +7,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"collapse/dilation"
-	"collapse/internal/recipe"
-	"collapse/measure"
-	"collapse/ufm"
+	"collapse.example/collapse/dilation"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/ufm"
 )
 
 // arrived makes a descent that has converged: optimal, collapsed, at the pace of its model.

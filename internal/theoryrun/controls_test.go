@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/longtest"
-	"collapse/internal/recipe"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/recipe"
 )
 
 // control is a negative control: results with one thing wrong, for which a claim must not hold.

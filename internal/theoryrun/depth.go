@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/deep"
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/recipe"
-	"collapse/internal/theoryfig"
+	"collapse.example/collapse/deep"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/theoryfig"
 )
 
 // depth is where points of low rank lie below neural collapse.

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/recipe"
-	"collapse/internal/theoryfig"
-	"collapse/measure"
-	"collapse/ufm"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/theoryfig"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/ufm"
 )
 
 // descent is the result of plain gradient descent, as Tirer & Bruna run it, with the exact optimum.

@@ -1,9 +1,9 @@
 package theoryrun
 
 import (
-	"collapse/internal/chart"
-	"collapse/measure"
-	"collapse/ufm"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/ufm"
 )
 
 // nc2Key is the NC2 that the figure shows.

@@ -3,12 +3,12 @@ package theoryrun
 import (
 	"context"
 
-	"collapse/dilation"
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/recipe"
-	"collapse/internal/theoryfig"
+	"collapse.example/collapse/dilation"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/theoryfig"
 )
 
 func dilationParams(d recipe.Dilation) (dilation.Params, error) {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"math"
 
-	"collapse/imbalance"
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/recipe"
-	"collapse/internal/theoryfig"
+	"collapse.example/collapse/imbalance"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/theoryfig"
 )
 
 // imbalanced is what becomes of small classes as they get smaller, and of all as the penalty vanishes.

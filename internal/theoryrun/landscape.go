@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/recipe"
-	"collapse/internal/theoryfig"
-	"collapse/landscape"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/theoryfig"
+	"collapse.example/collapse/landscape"
 )
 
 // namedLoss returns the loss of an entry and its name.

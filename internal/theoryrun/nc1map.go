@@ -8,11 +8,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/etf"
-	"collapse/internal/chart"
-	"collapse/internal/judge"
-	"collapse/internal/recipe"
-	"collapse/measure"
+	"collapse.example/collapse/etf"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/measure"
 )
 
 // nc1Map is TB Appendix D: NC1(W1·H1) = NC1(H1) fails for a generic invertible W1 and holds for an orthogonal one.

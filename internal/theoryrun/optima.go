@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/recipe"
-	"collapse/measure"
-	"collapse/ufm"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/ufm"
 )
 
 // optima are problems solved three ways: in closed form, numerically, and with a certificate.

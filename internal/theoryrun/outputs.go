@@ -7,13 +7,13 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"collapse/etf"
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/recipe"
-	"collapse/internal/theoryfig"
-	"collapse/landscape"
+	"collapse.example/collapse/etf"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/theoryfig"
+	"collapse.example/collapse/landscape"
 )
 
 // outputs is ZH Proposition C.1 (28)–(29): the logits in closed form compared with random ETFs, and the losses and gradients

@@ -3,8 +3,8 @@ package theoryrun
 import (
 	"fmt"
 
-	"collapse/internal/recipe"
-	"collapse/ufm"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/ufm"
 )
 
 // setting is a problem with its exact optimum.

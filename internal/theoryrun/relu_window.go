@@ -5,11 +5,11 @@ import (
 	"math"
 	"slices"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/recipe"
-	"collapse/internal/theoryfig"
-	"collapse/ufm"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/theoryfig"
+	"collapse.example/collapse/ufm"
 )
 
 // scan is a grid over K and q.

@@ -3,10 +3,10 @@ package theoryrun
 import (
 	"fmt"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/theoryfig"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/theoryfig"
 )
 
 // results is what a recipe computed: plain data, which tests can also make up. Everything that a page says comes from it alone.

@@ -6,10 +6,10 @@ package theoryrun
 import (
 	"context"
 
-	"collapse/internal/chart"
-	"collapse/internal/judge"
-	"collapse/internal/recipe"
-	"collapse/internal/theoryfig"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/theoryfig"
 )
 
 // Options say how to run a recipe.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/recipe"
-	"collapse/ufm"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/ufm"
 )
 
 // saddles are critical points below the optimum with certificates: every rank subset of MSE, zero and paired

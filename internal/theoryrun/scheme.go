@@ -4,11 +4,11 @@ import (
 	"context"
 	"math"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/recipe"
-	"collapse/internal/theoryfig"
-	"collapse/landscape"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/theoryfig"
+	"collapse.example/collapse/landscape"
 )
 
 // scheme is ZH Fig. 1: the plane of w_k and w_k′ in which the feature lies.

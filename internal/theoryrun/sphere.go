@@ -4,12 +4,12 @@ import (
 	"context"
 	"math"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/recipe"
-	"collapse/internal/theoryfig"
-	"collapse/sphere"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/theoryfig"
+	"collapse.example/collapse/sphere"
 )
 
 // codes are unit features at several widths, compared with arrangements that are known, and as the temperature falls.

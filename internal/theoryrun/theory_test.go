@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/judge"
-	"collapse/internal/longtest"
-	"collapse/internal/recipe"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/recipe"
 )
 
 // Every kind of recipe that trains nothing has a runner.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/internal/chart"
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/recipe"
-	"collapse/ufm"
+	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/ufm"
 )
 
 // xiCurves is ZU Fig. 11: ξ(ρ) with its minimum at the exact ρ*.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/arrayfile"
-	"collapse/internal/engine"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/engine"
 )
 
 // auditSamples is how many samples our own kernels evaluate to check another engine.

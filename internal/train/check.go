@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/spelling"
-	"collapse/optim"
+	"collapse.example/collapse/internal/spelling"
+	"collapse.example/collapse/optim"
 )
 
 // checkFields reports values that are impossible by themselves, and keys without effect.

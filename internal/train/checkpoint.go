@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"collapse/arrayfile"
-	"collapse/internal/inputfile"
-	"collapse/internal/jail"
-	"collapse/internal/rundir"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/jail"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // state is state.json: everything that a run needs to continue, apart from the two files of tensors. It holds nothing that

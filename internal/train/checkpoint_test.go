@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/internal/rundir"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // sampleArrays are a checkpoint's tensors that depend on the epoch.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"sync"
 
-	"collapse/nn"
-	"collapse/optim"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/optim"
 )
 
 // condition says where a key has an effect. Elsewhere it must be at its default, unless it is tolerated: then it is part of the

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/nn"
-	"collapse/optim"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/optim"
 )
 
 // unusedKeys are the keys without effect in the default configuration with the given overrides.

@@ -6,10 +6,10 @@
 package train
 
 import (
-	"collapse/data"
-	"collapse/internal/classcounts"
-	"collapse/nn"
-	"collapse/optim"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/internal/classcounts"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/optim"
 )
 
 // Config is everything that decides a run. A zero where the comment says "0 = …" is filled in by Resolved. fields.go lists all

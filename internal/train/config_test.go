@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"collapse/data"
-	"collapse/optim"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/optim"
 )
 
 func TestEveryProblemIsReportedAtOnce(t *testing.T) {

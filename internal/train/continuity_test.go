@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/rundir"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
 )
 
 func copyDir(t *testing.T, dst, src string) {

@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"collapse/internal/rundir"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // digestField is the form in which state.json has its digest. The digest is of the file's bytes with this field empty.

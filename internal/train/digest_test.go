@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/rundir"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
 )
 
 // olderState makes a state.json one of format 1, which had no digest, with a change.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"collapse/arrayfile"
-	"collapse/internal/rundir"
-	"collapse/nn"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/nn"
 )
 
 // Float is the number type of a run's arithmetic.

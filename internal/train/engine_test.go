@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"collapse/internal/rundir"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
 )
 
 // otherEngine is an engine that computes nothing: it gives prescribed answers.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"collapse/internal/engine"
+	"collapse.example/collapse/internal/engine"
 )
 
 // Problem is one thing that is wrong with a configuration. Line is 0 if the key came from a flag or from code.

@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"collapse/data"
-	"collapse/measure"
-	"collapse/nn"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/nn"
 )
 
 // evaluation is the result of one pass over a split: its features and what the classifier makes of them.

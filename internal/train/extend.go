@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"reflect"
 
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/version"
 )
 
 // adopt turns the last checkpoint of the finished run opts.From into one of this run, with the rows up to it. That run must be the

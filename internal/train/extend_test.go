@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/data"
-	"collapse/measure"
-	"collapse/nn"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/nn"
 
-	"collapse/internal/longtest"
-	"collapse/internal/rundir"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/rundir"
 )
 
 func heldConfig() Config {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"collapse/arrayfile"
-	"collapse/internal/engine"
-	"collapse/nn"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/nn"
 )
 
 // external is an engine in another process, reached through package engine. All random numbers are drawn here: initial weights,

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"collapse/internal/rundir"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/parallel"
 )
 
 // idle is the fault of an engine that does nothing: idleEngine.

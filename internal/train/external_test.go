@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"testing"
 
-	"collapse/internal/longtest"
-	"collapse/internal/rundir"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
 )
 
 // elsewhere is a tiny run that an engine computes, with everything that crosses to it: batch norm, taps, views, a validation split.

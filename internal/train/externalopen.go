@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"collapse/arrayfile"
-	"collapse/data"
-	"collapse/internal/engine"
-	"collapse/internal/rundir"
-	"collapse/optim"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/optim"
 )
 
 // engineNet is traceNet, plus what is needed to build a network.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"collapse/arrayfile"
-	"collapse/internal/engine"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/engine"
 )
 
 // Environment of the fake engine: its run, and what it does wrong, as "order:fault" or "second order:fault".

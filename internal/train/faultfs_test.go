@@ -8,7 +8,7 @@ import (
 	"strings"
 	"syscall"
 
-	"collapse/internal/rundir"
+	"collapse.example/collapse/internal/rundir"
 )
 
 var errCrash = errors.New("the machine stopped")

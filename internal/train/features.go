@@ -1,8 +1,8 @@
 package train
 
 import (
-	"collapse/arrayfile"
-	"collapse/internal/rundir"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // featureRows bounds features.npz: the first samples of each split, by index.

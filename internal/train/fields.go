@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"sync"
 
-	"collapse/data"
-	"collapse/internal/classcounts"
-	"collapse/nn"
-	"collapse/optim"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/internal/classcounts"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/optim"
 )
 
 // Where keys have an effect, apart from those that belong to a kind of network, loss or optimiser: see conditions.go.

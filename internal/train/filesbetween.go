@@ -6,7 +6,7 @@ import (
 	"os"
 	"slices"
 
-	"collapse/internal/rundir"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // FilesBetween lists what a run has left in its folder, other than checkpoint upTo itself, since the checkpoint of epoch after, for

@@ -3,9 +3,9 @@ package train
 import (
 	"fmt"
 
-	"collapse/arrayfile"
-	"collapse/internal/rundir"
-	"collapse/internal/sampling"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/sampling"
 )
 
 // Bounds of a frame: rows, numbers in its rows (128 KiB), and numbers in its class means (1 MiB); beyond these there are no frames.

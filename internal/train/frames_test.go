@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/internal/rundir"
-	"collapse/internal/sampling"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/sampling"
 )
 
 // TestFramesHoldEachMeasuredEpoch reads the frames of a run back: one for each measured epoch, class means that are those of all

@@ -13,9 +13,9 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/parallel"
 )
 
 func fuzzMust(t testing.TB, err error) {

@@ -3,7 +3,7 @@ package train
 import (
 	"fmt"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // Keys whose rows say which epochs a lab has: rateKey is written after every epoch, lossKey after every measured one.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // copyEpochs gives dst the run's rows that keep wants, by epoch and measure.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/data"
-	"collapse/internal/store"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/internal/store"
 )
 
 // PrintConfig writes a complete configuration as TOML, each key with its meaning. Load reads it back to the same Config.

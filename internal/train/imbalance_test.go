@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/data"
+	"collapse.example/collapse/data"
 )
 
 // imbalanced is a tiny configuration with fewer samples of the last classes.

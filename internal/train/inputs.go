@@ -1,6 +1,6 @@
 package train
 
-import "collapse/data"
+import "collapse.example/collapse/data"
 
 // inputs is what a run reads: the splits, with label noise on the first, and their prepared pixels. held is the part of the first
 // that data.validation holds out; nil: none.

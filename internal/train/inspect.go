@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/rundir"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
 )
 
 // Inspection says what is wrong with a training run that no process works on.

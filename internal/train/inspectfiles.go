@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"collapse/data"
-	"collapse/internal/rundir"
-	"collapse/internal/store"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
 )
 
 // files returns the first epoch up to upTo, or upTo+1, whose frame or saved features are incomplete.

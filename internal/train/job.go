@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/version"
 )
 
 const seriesEpoch = "epoch" // rows count epochs, from 1; from 0 with run.measure_start

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"testing"
 
-	"collapse/internal/faulttest"
-	"collapse/internal/longtest"
-	"collapse/internal/rundir"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
 )
 
 // Environment of the helper process: the lab, and the file-system call at which it kills itself.

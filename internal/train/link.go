@@ -7,10 +7,10 @@ import (
 	"strings"
 	"unicode"
 
-	"collapse/arrayfile"
-	"collapse/data"
-	"collapse/internal/engine"
-	"collapse/internal/rundir"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // link is this side of a run's connection to the process that computes it, whatever the arithmetic.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"collapse/internal/inputfile"
-	"collapse/internal/jail"
-	"collapse/internal/rundir"
-	"collapse/internal/spelling"
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/jail"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/spelling"
 )
 
 // LoadFile reads a TOML file and then the overrides; see Load.

@@ -3,9 +3,9 @@ package train
 import (
 	"math"
 
-	"collapse/data"
-	"collapse/nn"
-	"collapse/parallel"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/parallel"
 )
 
 // epoch trains one epoch.

@@ -1,8 +1,8 @@
 package train
 
 import (
-	"collapse/internal/kernel/isa"
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/version"
 )
 
 // Machine is what the bits of a run depend on besides its configuration and the program's version.

@@ -1,17 +1,17 @@
 package train
 
 import (
-	"collapse/internal/reporttest"
+	"collapse.example/collapse/internal/reporttest"
 	"fmt"
 	"math"
 	"os"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/data"
-	"collapse/measure"
-	"collapse/nn"
-	"collapse/parallel"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/parallel"
 )
 
 func TestFeaturesFile(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/nn"
+	"collapse.example/collapse/nn"
 )
 
 // Part is one thing that takes memory in a run.

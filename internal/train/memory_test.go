@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/longtest"
-	"collapse/internal/store"
-	"collapse/nn"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/nn"
 )
 
 // TestARunThatDoesNotFitIsRefusedBeforeItAllocates asks for a network that no machine holds.

@@ -3,13 +3,13 @@ package train
 import (
 	"context"
 
-	"collapse/arrayfile"
-	"collapse/data"
-	"collapse/internal/kernel/memory"
-	"collapse/internal/rundir"
-	"collapse/nn"
-	"collapse/optim"
-	"collapse/parallel"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/optim"
+	"collapse.example/collapse/parallel"
 )
 
 // native is the engine with this program's own kernels: everything a step reads and writes, allocated once. loop.go has the epoch,

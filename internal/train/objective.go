@@ -1,9 +1,9 @@
 package train
 
 import (
-	"collapse/internal/kernel/rows"
-	"collapse/nn"
-	"collapse/optim"
+	"collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/optim"
 )
 
 // keyObjective is the training loss plus weight decay, over the whole training set: what the optimiser minimises. For peeled runs it

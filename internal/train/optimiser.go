@@ -1,8 +1,8 @@
 package train
 
 import (
-	"collapse/internal/kernel/rows"
-	"collapse/optim"
+	"collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/optim"
 )
 
 // newOptimiser builds weight decay and the optimiser that steps on the objective: loss plus decay.

@@ -3,11 +3,11 @@ package train
 import (
 	"time"
 
-	"collapse/data"
-	"collapse/internal/engine"
-	"collapse/internal/rundir"
-	"collapse/measure"
-	"collapse/parallel"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/parallel"
 )
 
 // Options say how a run is carried out. They do not affect its result.

@@ -1,9 +1,9 @@
 package train
 
 import (
-	"collapse/data"
-	"collapse/nn"
-	"collapse/optim"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/optim"
 )
 
 // Outlook predicts what a run will take, from its shapes.

@@ -5,9 +5,9 @@ import (
 	"reflect"
 	"testing"
 
-	"collapse/data"
-	"collapse/nn"
-	"collapse/parallel"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/parallel"
 )
 
 // TestFLOPByHand counts what a perceptron's and a convolutional network's runs take from the numbers of their samples, and what they

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/data"
+	"collapse.example/collapse/data"
 )
 
 // TestImagesVaryByEpochInTrainingAlone compares what a step is given with what package data makes of the same samples.

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/data"
-	"collapse/internal/classcounts"
-	"collapse/nn"
-	"collapse/optim"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/internal/classcounts"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/optim"
 )
 
 // Plan is a configuration in typed form: what a run computes with. Only Config.Plan makes one, so a Plan is always valid.

@@ -3,9 +3,9 @@ package train
 import (
 	"testing"
 
-	"collapse/data"
-	"collapse/nn"
-	"collapse/optim"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/optim"
 )
 
 // TestEveryKindHasAPlan: whatever is registered can be built from its name alone, in both precisions.

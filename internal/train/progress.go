@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // watch measures the time of a run and reports to the sink.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/store"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/parallel"
 )
 
 // The time left is that of steps, measurements and checkpoints, as long as the last ones took.

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/longtest"
-	"collapse/internal/rundir"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
 )
 
 func TestInterruptedRunEndsInTheSameBits(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/version"
 )
 
 var errLost = fmt.Errorf("train: %w", store.ErrLost)

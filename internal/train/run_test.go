@@ -12,10 +12,10 @@ import (
 	"sync"
 	"testing"
 
-	"collapse/data"
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/parallel"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/parallel"
 )
 
 // tinyConfig is a run of a fraction of a second that still has label noise, a last batch of another size, and every split.

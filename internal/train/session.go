@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"collapse/measure"
-	"collapse/nn"
+	"collapse.example/collapse/measure"
+	"collapse.example/collapse/nn"
 )
 
 // session is a run in memory: the engine that computes it, and everything derived from its numbers.

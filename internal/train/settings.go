@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"collapse/internal/spelling"
+	"collapse.example/collapse/internal/spelling"
 )
 
 //go:embed settings/*.toml

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/data"
-	"collapse/nn"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/nn"
 )
 
 // TestEverySettingIsAConfiguration loads each setting and checks that it says whose it is, and that the network can be described.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/arrayfile"
-	"collapse/internal/rundir"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // The files of saved features have names that `collapse measure` knows:

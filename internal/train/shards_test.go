@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/arrayfile"
-	"collapse/internal/featurefiles"
-	"collapse/internal/rundir"
-	"collapse/measure"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/featurefiles"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/measure"
 )
 
 func TestEpochsToSave(t *testing.T) {

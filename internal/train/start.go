@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"collapse/arrayfile"
-	"collapse/nn"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/nn"
 )
 
 // measureStart takes every measure of the network before its first step. Fresh running statistics of batch norm (mean 0, variance 1)

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/store"
-	"collapse/nn"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/parallel"
 )
 
 // rowsFrom are the rows from an epoch on.

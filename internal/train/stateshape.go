@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/arrayfile"
-	"collapse/optim"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/optim"
 )
 
 // stateShape describes what the tensors of a checkpoint must be, for checkpoints that another process writes.

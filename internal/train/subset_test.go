@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/data"
+	"collapse.example/collapse/data"
 )
 
 // subsetConfig trains on 10 of 30 images of each class, drawn by the seed.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/nn"
+	"collapse.example/collapse/nn"
 )
 
 // stages stands for all layers that the papers' figures show.

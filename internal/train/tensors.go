@@ -3,10 +3,10 @@ package train
 import (
 	"fmt"
 
-	"collapse/arrayfile"
-	"collapse/internal/rundir"
-	"collapse/nn"
-	"collapse/optim"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/optim"
 )
 
 // modelArrays views the network's tensors under PyTorch's names, 8-byte integers first so that every tensor is aligned in the file.

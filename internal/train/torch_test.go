@@ -4,10 +4,10 @@ import (
 	"math"
 	"testing"
 
-	"collapse/internal/engine"
-	"collapse/internal/longtest"
-	"collapse/internal/store"
-	"collapse/python"
+	"collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/python"
 )
 
 // torchPool is a pool of engines in PyTorch. The test is skipped where there is none.

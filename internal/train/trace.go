@@ -7,10 +7,10 @@ import (
 	"io"
 	"slices"
 
-	"collapse/arrayfile"
-	"collapse/internal/rundir"
-	"collapse/internal/version"
-	"collapse/nn"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/version"
+	"collapse.example/collapse/nn"
 )
 
 // A trace is a folder with meta.json and one step-<number>.safetensors for each traced step:

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"collapse/arrayfile"
-	"collapse/data"
-	"collapse/internal/longtest"
+	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/internal/longtest"
 )
 
 // traced runs a configuration with ten traced steps and returns the folder.

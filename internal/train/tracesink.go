@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"collapse/internal/outfile"
-	"collapse/internal/rundir"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // traceSink receives the files of a trace, complete and one after the other.

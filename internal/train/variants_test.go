@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/data"
-	"collapse/nn"
-	"collapse/optim"
-	"collapse/parallel"
+	"collapse.example/collapse/data"
+	"collapse.example/collapse/nn"
+	"collapse.example/collapse/optim"
+	"collapse.example/collapse/parallel"
 )
 
 // variants are tiny runs of every optimiser, decay, noise and way to measure, as changes of tinyConfig.

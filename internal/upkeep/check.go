@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"os"
 
-	"collapse/internal/jail"
-	"collapse/internal/script"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/jail"
+	"collapse.example/collapse/internal/script"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // Report is what is wrong with a lab.

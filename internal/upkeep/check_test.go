@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 func must(t testing.TB, err error) {

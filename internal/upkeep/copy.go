@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // Copied says what a copy holds.

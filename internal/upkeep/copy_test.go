@@ -12,11 +12,11 @@ import (
 	"sync"
 	"testing"
 
-	"collapse/internal/faulttest"
-	"collapse/internal/longtest"
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // long is a run that is under way for some time.

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/jail"
-	"collapse/internal/rundir"
+	"collapse.example/collapse/internal/jail"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // checkpoints copies the checkpoints that a run has now. Each gets its name once it is whole. Old ones vanish while newer ones come, so

@@ -3,7 +3,7 @@ package upkeep
 import (
 	"context"
 
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/train"
 )
 
 // stopAt is a sink that stops a run after an epoch.

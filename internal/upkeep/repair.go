@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // Repaired says what was done to a run, or why nothing was.

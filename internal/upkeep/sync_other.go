@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"collapse/internal/rundir"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // syncTree returns once all that was written below dir is on the disk.

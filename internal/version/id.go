@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// sources is a digest of the sources, which the linker sets in a release: -X collapse/internal/version.sources=…
+// sources is a digest of the sources, which the linker sets in a release: -X collapse.example/collapse/internal/version.sources=…
 var sources string
 
 // ID names this build: the version, and what the program was made of. Programs of one ID compute the same numbers on the same kind of

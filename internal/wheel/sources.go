@@ -9,7 +9,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"collapse/internal/inputfile"
+	"collapse.example/collapse/internal/inputfile"
 )
 
 // Sources are what a wheel holds beside the program.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"collapse/measure/internal/dd"
+	"collapse.example/collapse/measure/internal/dd"
 )
 
 // nc1 is split.nc1, over all non-zero directions if rank is 0.

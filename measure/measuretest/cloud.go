@@ -3,7 +3,7 @@ package measuretest
 import (
 	"math"
 
-	"collapse/measure/internal/dd"
+	"collapse.example/collapse/measure/internal/dd"
 )
 
 // cloud is Σ_T = Σ_W + Σ_B and Σ_W of the training samples, from triangular factors of weighted residuals and centred means.

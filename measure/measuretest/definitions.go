@@ -3,7 +3,7 @@ package measuretest
 import (
 	"slices"
 
-	"collapse/measure/internal/dd"
+	"collapse.example/collapse/measure/internal/dd"
 )
 
 // Reasons that many definitions share.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"collapse/measure/internal/dd"
+	"collapse.example/collapse/measure/internal/dd"
 )
 
 // Evaluation is the evaluation of a set. Anything that several definitions share is computed once.

@@ -3,7 +3,7 @@ package measuretest
 import (
 	"slices"
 
-	"collapse/measure/internal/dd"
+	"collapse.example/collapse/measure/internal/dd"
 )
 
 // seli is ‖U(xxᵀ) − T‖ with T the geometry of the class sizes: with the singular value decomposition of P N^½ = V S Uᵀ, classifiers have

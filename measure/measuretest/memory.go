@@ -1,6 +1,6 @@
 package measuretest
 
-import "collapse/measure/internal/dd"
+import "collapse.example/collapse/measure/internal/dd"
 
 // memory holds the sums over corrupted samples.
 type memory struct {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"collapse/measure/internal/dd"
+	"collapse.example/collapse/measure/internal/dd"
 )
 
 // pairs are quantities of the pairs i<j of unit vectors ĉ_k of the centred means.

@@ -1,6 +1,6 @@
 package measuretest
 
-import "collapse/measure/internal/dd"
+import "collapse.example/collapse/measure/internal/dd"
 
 // rates are fractions of samples, and their cosine margins.
 type rates struct {

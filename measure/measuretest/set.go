@@ -11,7 +11,7 @@ import (
 	"math"
 	"slices"
 
-	"collapse/measure/internal/dd"
+	"collapse.example/collapse/measure/internal/dd"
 )
 
 // Split is a set of labelled samples: H (N×D, row-major) holds their numbers exactly, whatever type they are measured in.

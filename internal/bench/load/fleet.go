@@ -12,14 +12,14 @@ import (
 	"sync"
 	"time"
 
-	"collapse/internal/bench"
-	"collapse/internal/queue"
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/wire"
-	"collapse/internal/train"
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/bench"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/wire"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/internal/version"
 )
 
 // fleetProcess is the process with a simulation's workers: it receives and returns JSON documents in turn.

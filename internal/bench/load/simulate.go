@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/bench"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/engine"
-	"collapse/internal/study/wire"
+	"collapse.example/collapse/internal/bench"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/wire"
 )
 
 // Simulation is a study whose runs only sleep, on many workers elsewhere: the load on queue, coordinator and lab without the

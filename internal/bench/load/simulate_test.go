@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/faulttest"
-	"collapse/internal/longtest"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/studytest"
-	"collapse/internal/study/wire"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/study/wire"
 )
 
 var must = studytest.Must

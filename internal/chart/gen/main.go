@@ -6,7 +6,7 @@ import (
 	"log"
 	"os"
 
-	"collapse/internal/zipped"
+	"collapse.example/collapse/internal/zipped"
 
 	"codeberg.org/go-fonts/dejavu/dejavusans"
 	"codeberg.org/go-fonts/dejavu/dejavusansbold"

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"collapse/arrayfile"
+	"collapse.example/collapse/arrayfile"
 )
 
 // WriteFrame saves a frame in a run's folder, of k classes at unit vectors times size, with samples around them.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/format"
-	"collapse/internal/judge"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/store"
 )
 
 // Study describes a synthetic study: numbers with a known answer.

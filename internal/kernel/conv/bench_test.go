@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"collapse/internal/kernel/memory"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/parallel"
 )
 
 // convLayer is a convolution of one of the papers' networks on 32×32 images; count is how often it occurs.

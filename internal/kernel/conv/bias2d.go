@@ -1,8 +1,8 @@
 package conv
 
 import (
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // Bias2D differentiates y = max(x + bias, 0) over image tensors, the epilogue of a convolution without batch norm. It

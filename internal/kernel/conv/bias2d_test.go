@@ -4,9 +4,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collapse/internal/kernel/isa"
-	"collapse/internal/kernel/kerneltest"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/parallel"
 )
 
 // TestBias2D: sums and masks by their definition, for every kernel, with and without a ReLU.

@@ -7,8 +7,8 @@
 package conv
 
 import (
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // LaneBlock is the multiple to which the batch is padded in image layout: one float32 vector of the widest instruction set.

@@ -1,6 +1,6 @@
 package conv
 
-import "collapse/internal/kernel/isa"
+import "collapse.example/collapse/internal/kernel/isa"
 
 //go:generate go run ./asm -pkg conv -out conv_amd64.s -stubs stubs_amd64.go
 

@@ -9,11 +9,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/kerneltest"
-	"collapse/internal/kernel/memory"
-	"collapse/internal/longtest"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/parallel"
 )
 
 // convCase holds the operands of a convolution in image layout.

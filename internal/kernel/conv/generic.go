@@ -3,7 +3,7 @@ package conv
 import (
 	"unsafe"
 
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // genericKernels returns the pieces in plain Go; a vector is a whole block of lanes.

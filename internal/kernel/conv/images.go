@@ -1,9 +1,9 @@
 package conv
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/elementwise"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/elementwise"
+	"collapse.example/collapse/parallel"
 )
 
 // Images moves samples between rows (one sample after the other, PyTorch's NCHW flattened) and image layout (batch

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/parallel"
+	"collapse.example/collapse/parallel"
 
-	"collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/internal/kernel/kerneltest"
 )
 
 // TestImages: the layout by its definition, and back; means and their gradient by theirs. All sizes leave remainders.

@@ -3,8 +3,8 @@ package conv
 import (
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // Norm2D normalises the channels of image tensors over batch and pixels (PyTorch's BatchNorm2d), fused with what

@@ -1,7 +1,7 @@
 package conv
 
 import (
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // The loops of batch norm over images. A run is the values of one channel, rows×n with n = Lanes(batch) or, if no lane is padding,

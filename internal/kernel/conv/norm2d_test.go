@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/kernel/kerneltest"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/parallel"
 )
 
 // imageCase is a batch of images in image layout whose padding lanes hold large numbers in activations, zeros in dy.

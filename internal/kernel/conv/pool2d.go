@@ -1,8 +1,8 @@
 package conv
 
 import (
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // PoolShape describes a max pooling as torch.nn.MaxPool2d does (no dilation, floor mode).

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/kernel/isa"
-	"collapse/internal/kernel/kerneltest"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/parallel"
 )
 
 // poolByDefinition is max pooling and its gradient from PyTorch's definition: padding is −∞, scanned in row order, a

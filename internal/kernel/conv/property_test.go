@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/kerneltest"
-	"collapse/internal/longtest"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/parallel"
 )
 
 // The shapes below cover every way in which work is divided: strips, blocks of channels, slices, filters transformed once and panel

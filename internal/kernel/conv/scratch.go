@@ -3,8 +3,8 @@ package conv
 import (
 	"unsafe"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/memory"
 )
 
 // convShared is the memory of one call that its parts share.

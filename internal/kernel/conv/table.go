@@ -3,8 +3,8 @@ package conv
 import (
 	"unsafe"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/isa"
 )
 
 // convTile is the one product behind every convolution:

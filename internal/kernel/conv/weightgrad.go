@@ -3,8 +3,8 @@ package conv
 import (
 	"unsafe"
 
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // weightSums computes the gradient of the weights of a convolution:

@@ -1,7 +1,7 @@
 package conv
 
 import (
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // A weightOrder arranges PyTorch's weights w[Out][In][KH·KW] for products: one matrix for each tap that is used; its rows are the

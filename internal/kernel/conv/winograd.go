@@ -3,7 +3,7 @@ package conv
 import (
 	"unsafe"
 
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // Winograd's algorithm F(4×4, 3×3) (Lavin and Gray 2016) computes 4×4 pixels of a convolution with

@@ -1,7 +1,7 @@
 package conv
 
 import (
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // transformer returns the transform of grids of from×from vectors to grids of to×to by the linear map

@@ -3,8 +3,8 @@ package conv
 import (
 	"unsafe"
 
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // winogradSums computes a convolution forward or its input gradient by Winograd's algorithm.

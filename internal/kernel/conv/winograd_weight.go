@@ -3,8 +3,8 @@ package conv
 import (
 	"unsafe"
 
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // winogradWeights computes the gradient of the weights by Winograd's algorithm: for each of the 36 points,

@@ -3,8 +3,8 @@ package elementwise
 import (
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // AdamRule holds the settings of one Adam step; see Adam.Update.

@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collapse/internal/kernel/isa"
-	"collapse/internal/kernel/kerneltest"
-	"collapse/internal/kernel/memory"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/parallel"
 )
 
 // TestAdamMatchesGeneric: the SIMD loop gives the generic one's bits at every length and offset, special

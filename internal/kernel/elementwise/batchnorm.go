@@ -3,8 +3,8 @@ package elementwise
 import (
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // BatchNorm normalises the columns of matrices (rows×cols) over their rows, optionally with the

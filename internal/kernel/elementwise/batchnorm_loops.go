@@ -1,6 +1,6 @@
 package elementwise
 
-import "collapse/internal/kernel"
+import "collapse.example/collapse/internal/kernel"
 
 // The loops of batch norm. Each has a generic version, which is its definition; the SIMD versions process as many whole vectors of
 // columns as there are, the generic one the rest. All round after every operation (products that could be fused are converted first,

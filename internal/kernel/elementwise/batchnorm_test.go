@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/kernel/kerneltest"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/parallel"
 )
 
 func run32(c kerneltest.NormCase, tm *parallel.Team, relu bool) (y, dx, dGamma, dBeta []float32) {

@@ -1,8 +1,8 @@
 package elementwise
 
 import (
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // Column passes work on a row-major matrix (rows×cols) whose rows are samples. They are divided into blocks of columns, so every

@@ -1,7 +1,7 @@
 package elementwise
 
 import (
-	"collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/isa"
 )
 
 //go:generate go run ./asm -pkg elementwise -out elementwise_amd64.s -stubs stubs_amd64.go

@@ -2,7 +2,7 @@
 
 package elementwise
 
-import "collapse/internal/kernel/isa"
+import "collapse.example/collapse/internal/kernel/isa"
 
 // functionsFor returns no SIMD versions: the generic loops take everything.
 func functionsFor(isa.Set) functions { return functions{} }

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/kernel/memory"
 )
 
 // BenchmarkPasses times the element-wise passes on a layer of the paper's MLP (512×2048) and SGD

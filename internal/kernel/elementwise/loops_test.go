@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/kerneltest"
 )
 
 // SIMD loops must give the bits of the generic ones. Every buffer of a case lies between NaN

@@ -6,8 +6,8 @@
 package elementwise
 
 import (
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // pointBlock is the elements of one part of a point-wise pass: 64 KiB of float32.

@@ -1,8 +1,8 @@
 package elementwise
 
 import (
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // SGDRule holds the settings of one SGD step; see SGD.Update.

@@ -3,7 +3,7 @@ package elementwise
 import (
 	"math"
 
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // The logistic function uses only e^−

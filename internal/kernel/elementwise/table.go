@@ -1,8 +1,8 @@
 package elementwise
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/isa"
 )
 
 // functions are all functions of package elementwise that exist in SIMD, for float32 and one instruction set: each is the SIMD

@@ -3,9 +3,9 @@ package gemm
 import (
 	"unsafe"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/memory"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/parallel"
 )
 
 // product is one call of Multiply with the element type resolved.

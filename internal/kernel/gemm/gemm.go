@@ -6,8 +6,8 @@
 package gemm
 
 import (
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // Form says which operands of a product are transposed. All matrices are row-major.

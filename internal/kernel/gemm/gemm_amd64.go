@@ -1,6 +1,6 @@
 package gemm
 
-import "collapse/internal/kernel/isa"
+import "collapse.example/collapse/internal/kernel/isa"
 
 //go:generate go run ./asm
 

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/memory"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/parallel"
 )
 
 // BenchmarkGemm checks a product and then times it: the layers of small and large networks, and their

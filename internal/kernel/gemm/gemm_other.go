@@ -2,6 +2,6 @@
 
 package gemm
 
-import "collapse/internal/kernel/isa"
+import "collapse.example/collapse/internal/kernel/isa"
 
 func functionsFor(isa.Set) functions { return genericFunctions() }

@@ -8,10 +8,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/kernel/kerneltest"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/parallel"
 )
 
 // matrix is a view with NaN before it, after it and between its rows.

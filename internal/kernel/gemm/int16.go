@@ -4,8 +4,8 @@ import (
 	"math"
 	"unsafe"
 
-	"collapse/internal/kernel"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/parallel"
 )
 
 // Int16 computes C = op(A)·op(B) for 16-bit integers, exactly: twice as many products per vector as float32, and no rounding. An

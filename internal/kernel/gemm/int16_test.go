@@ -6,10 +6,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/kerneltest"
-	"collapse/internal/longtest"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/parallel"
 )
 
 // int16s is a matrix of pairs with a guard value before it, after it and between its rows.

@@ -1,9 +1,9 @@
 package gemm
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/memory"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/parallel"
 )
 
 // packUnit is the approximate number of elements of A that one part of the packing job copies.

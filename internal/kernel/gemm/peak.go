@@ -3,7 +3,7 @@ package gemm
 import (
 	"runtime"
 
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // PeakLoop does rounds of independent multiply-adds in registers and returns the number of floating-point operations. Timed, it

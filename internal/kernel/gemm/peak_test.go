@@ -3,7 +3,7 @@ package gemm
 import (
 	"testing"
 
-	"collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/internal/kernel/kerneltest"
 )
 
 func TestPeakLoopCounts(t *testing.T) {

@@ -1,6 +1,6 @@
 package gemm
 
-import "collapse/internal/kernel"
+import "collapse.example/collapse/internal/kernel"
 
 // plan says how a product is divided into parts and which operands are read in place. It depends only on the form, the shape, the
 // leading dimensions and the kernel.

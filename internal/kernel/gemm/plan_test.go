@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/kerneltest"
 )
 
 // The pieces of a plan cover every column once, in order, and start at whole panels.

@@ -1,6 +1,6 @@
 package gemm
 
-import "collapse/internal/kernel/memory"
+import "collapse.example/collapse/internal/kernel/memory"
 
 // scratch is the private memory of a thread that computes a part of C.
 type scratch[T cell] struct {

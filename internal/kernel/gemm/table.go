@@ -1,6 +1,6 @@
 package gemm
 
-import "collapse/internal/kernel/isa"
+import "collapse.example/collapse/internal/kernel/isa"
 
 // functions are all functions of package gemm that exist in SIMD, for one instruction set.
 type functions struct {

@@ -13,12 +13,12 @@ import (
 
 	"github.com/edsrzf/mmap-go"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/kernel/memory"
-	"collapse/internal/kernel/rows"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/parallel"
 )
 
 // cutMemory returns the memory of a mapped file of n float32 numbers that has been cut to nothing.

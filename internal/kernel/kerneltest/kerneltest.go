@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/isa"
 )
 
 // Failer is the common part of *testing.T and *rapid.T.

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collapse/internal/kernel/isa"
-	"collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/kerneltest"
 )
 
 // TestFingerprintSeesChanges: one element, the signs of two elements of a lane, an order, a length.

@@ -2,7 +2,7 @@
 // full speed (read.go), and detecting whether values have changed (fingerprint.go).
 package memory
 
-import "collapse/internal/kernel/isa"
+import "collapse.example/collapse/internal/kernel/isa"
 
 // number is an element type of kernels.
 type number interface{ ~float32 | ~float64 | ~int32 }

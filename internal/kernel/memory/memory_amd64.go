@@ -1,6 +1,6 @@
 package memory
 
-import "collapse/internal/kernel/isa"
+import "collapse.example/collapse/internal/kernel/isa"
 
 //go:generate go run ./asm -pkg memory -out memory_amd64.s -stubs stubs_amd64.go
 

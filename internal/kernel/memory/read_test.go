@@ -3,7 +3,7 @@ package memory
 import (
 	"testing"
 
-	"collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/internal/kernel/kerneltest"
 )
 
 // Whole numbers add exactly in any order, so every kernel must give the same sum.

@@ -1,6 +1,6 @@
 package rows
 
-import "collapse/internal/kernel"
+import "collapse.example/collapse/internal/kernel"
 
 // useAVX512 puts what AVX512 does into the table. Sums lie on the stack: the assembly is called by name, so that they do not escape.
 func useAVX512(f *functions) {

@@ -3,7 +3,7 @@ package rows
 import (
 	"math"
 
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // Logs writes the natural logarithms of x ≥ 0 to dst, which may be x: to within an ulp; −Inf for 0, NaN for negative numbers. It

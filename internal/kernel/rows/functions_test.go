@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/kerneltest"
 )
 
 // ulps is how many numbers lie between two finite ones of one sign.

@@ -3,7 +3,7 @@ package rows
 import (
 	"math"
 
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // GramRow is the result of one walk over a row g_j = c_i·c_j of a Gram matrix, without j = i. With μ = c + h, where all share the

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/kerneltest"
 )
 
 // gramCase is a row of the Gram matrix of vectors about a shared one, with the vectors themselves.

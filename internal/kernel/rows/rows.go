@@ -6,7 +6,7 @@
 // which are the same with every instruction set: their names end in Generic, and those of searches are the loops in search.go.
 package rows
 
-import "collapse/internal/kernel"
+import "collapse.example/collapse/internal/kernel"
 
 // AddRow adds the row x to dst in float64: dst[j] += x[j].
 // It panics if the lengths differ.

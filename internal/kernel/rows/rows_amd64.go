@@ -1,8 +1,8 @@
 package rows
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/isa"
 )
 
 //go:generate go run ./asm -pkg rows -out rows_amd64.s -stubs stubs_amd64.go

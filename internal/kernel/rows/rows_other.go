@@ -2,7 +2,7 @@
 
 package rows
 
-import "collapse/internal/kernel/isa"
+import "collapse.example/collapse/internal/kernel/isa"
 
 // functionsFor returns the versions in plain Go: there are no others.
 func functionsFor(isa.Set) functions { return genericFunctions() }

@@ -3,7 +3,7 @@ package rows
 import (
 	"math"
 
-	"collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel"
 )
 
 // Searches of a row of products, in float64. A NaN is never the largest, and is never left out of a selection.

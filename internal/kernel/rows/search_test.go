@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/isa"
-	"collapse/internal/kernel/kerneltest"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel/kerneltest"
 )
 
 // plainSearches are the searches of a row, written as in their definitions.

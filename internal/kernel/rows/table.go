@@ -4,8 +4,8 @@ import (
 	"math"
 	"unsafe"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/isa"
 )
 
 // functions are all functions of package rows that exist in SIMD, for one instruction set: each runs the assembly on as many whole

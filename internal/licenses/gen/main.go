@@ -13,8 +13,8 @@ import (
 	"sort"
 	"strings"
 
-	"collapse/internal/licenses"
-	"collapse/internal/zipped"
+	"collapse.example/collapse/internal/licenses"
+	"collapse.example/collapse/internal/zipped"
 )
 
 // licenceFile matches what modules call the files that state their terms.
@@ -55,7 +55,7 @@ func modules() []string {
 	for _, p := range platforms {
 		goos, goarch, _ := strings.Cut(p, "/")
 		cmd := exec.Command("go", "list", "-deps", "-f",
-			"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", "collapse/cmd/collapse", "collapse/internal/chart/gen")
+			"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", "collapse.example/collapse/cmd/collapse", "collapse.example/collapse/internal/chart/gen")
 		cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
 		cmd.Stderr = os.Stderr
 		text, err := cmd.Output()

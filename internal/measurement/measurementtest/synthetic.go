@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"collapse/measure"
+	"collapse.example/collapse/measure"
 )
 
 // Spikes are k classes of n samples around k unit vectors in d ≥ k dimensions, offset by one, with the given spread.

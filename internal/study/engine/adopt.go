@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"collapse/internal/queue"
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/wire"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/wire"
 )
 
 // adopt takes over the files of a finished run, marks the run as done, then lets the queue forget it.

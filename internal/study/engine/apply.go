@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"collapse/internal/queue"
-	"collapse/internal/rundir"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/wire"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/wire"
 )
 
 // remoteRun is a run that a worker elsewhere computes while this process holds the lab's claim.

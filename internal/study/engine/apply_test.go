@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/longtest"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/wire"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/wire"
 )
 
 // TestABatchIsItsMessagesOneByOne applies what several attempts at several runs sent, in an order that the queue may produce and

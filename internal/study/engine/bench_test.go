@@ -7,11 +7,11 @@ import (
 	"sync"
 	"testing"
 
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/wire"
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/wire"
+	"collapse.example/collapse/internal/version"
 )
 
 // BenchmarkCoordinator takes over what 100 workers elsewhere have sent while nobody coordinated, with a reader at work: runs of 50

@@ -13,11 +13,11 @@ import (
 
 	"github.com/nats-io/nuid"
 
-	"collapse/internal/inputfile"
-	"collapse/internal/jail"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study/wire"
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/jail"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study/wire"
 )
 
 // Workers elsewhere store checkpoints and files that are too large for a message as blobs, in the queue's object store or in the

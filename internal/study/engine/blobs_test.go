@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/demo"
-	"collapse/internal/longtest"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/wire"
-	"collapse/internal/study/worker"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/wire"
+	"collapse.example/collapse/internal/study/worker"
+	"collapse.example/collapse/internal/train"
 )
 
 // filesBelow are the paths of all files below a folder.

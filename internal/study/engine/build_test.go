@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/queue"
-	"collapse/internal/study"
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/version"
 )
 
 // TestAnotherBuildDoesNotContinueAStudy, unless the user says so: its numbers may differ. The error names both.

@@ -7,15 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/demo"
-	"collapse/internal/longtest"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/wire"
-	"collapse/internal/study/worker"
-	"collapse/internal/version"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/wire"
+	"collapse.example/collapse/internal/study/worker"
+	"collapse.example/collapse/internal/version"
+	"collapse.example/collapse/parallel"
 )
 
 // TestACancelledRunLeavesALiveStudy stops one run of a study under way, checks that the study continues without it, and resumes it.

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"sync"
 
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/wire"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/wire"
+	"collapse.example/collapse/parallel"
 )
 
 // coordinate does the work while this process holds the lock.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/demo"
-	"collapse/internal/faulttest"
-	"collapse/internal/longtest"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/store"
 )
 
 // roleCrowded executes study s of the lab args[0] with two slots, open to other machines, in a process that may have args[2] files open. It

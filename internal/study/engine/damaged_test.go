@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // TestADamagedLabEndsItsStudy at once, without attempts: a label of 20 MB is more than any row of this program's has.

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/demo"
-	"collapse/internal/faulttest"
-	"collapse/internal/longtest"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/train"
 )
 
 // savedIn is saved for a lab in the folder dir.

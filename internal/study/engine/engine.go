@@ -18,11 +18,11 @@ import (
 	"sync"
 	"time"
 
-	processes "collapse/internal/engine"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/version"
+	processes "collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/version"
 )
 
 // Options say where the runs of studies are computed. They do not affect the results.

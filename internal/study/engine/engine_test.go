@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/demo"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/studytest"
-	"collapse/internal/study/worker"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/study/worker"
+	"collapse.example/collapse/internal/train"
 )
 
 // Short names for what the tests of all packages share.

@@ -14,16 +14,16 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"collapse/internal/demo"
-	"collapse/internal/faulttest"
-	"collapse/internal/longtest"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/studytest"
-	"collapse/internal/study/worker"
-	"collapse/internal/train"
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/study/worker"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/internal/version"
 )
 
 // TestMain lets the test binary play a coordinator or a worker that is killed. Most tests wait most of the time, so that many run side by side.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/queue"
-	"collapse/internal/study/wire"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/study/wire"
+	"collapse.example/collapse/internal/train"
 )
 
 // FuzzSavedState reads bytes as what the queue keeps with a claim: what can be read names epochs and blobs, and sweeping by it is safe.

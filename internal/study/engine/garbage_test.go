@@ -13,13 +13,13 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"collapse/internal/demo"
-	"collapse/internal/longtest"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study/studytest"
-	"collapse/internal/study/wire"
-	"collapse/internal/study/worker"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/study/wire"
+	"collapse.example/collapse/internal/study/worker"
 )
 
 // openServer is a foreign NATS with JetStream, in which everybody may do everything.

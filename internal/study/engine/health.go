@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"collapse/internal/queue"
+	"collapse.example/collapse/internal/queue"
 )
 
 // Health is what is wrong with a lab's queue and its workers, as the coordinator last wrote it.

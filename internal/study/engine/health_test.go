@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/longtest"
-	"collapse/internal/queue"
-	"collapse/internal/study"
-	"collapse/internal/study/wire"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/wire"
+	"collapse.example/collapse/internal/train"
 )
 
 // TestHealthIsReadAsItWasWritten, with news of workers counting only for a minute.

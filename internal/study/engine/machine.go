@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"collapse/internal/descriptors"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/descriptors"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/train"
 )
 
 // localTrouble handles an error that ended a run in a slot of this process. If a disk is full or broken, it is the lab's, so another

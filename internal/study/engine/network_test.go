@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/faulttest"
-	"collapse/internal/longtest"
-	"collapse/internal/store"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // network is the connection from a worker to a server, which can be cut.

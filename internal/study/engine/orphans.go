@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"collapse/internal/queue"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
 )
 
 // Two things can be orphaned: a run with neither a job nor a claim in the queue (sweepOrphans), and a claim without a job

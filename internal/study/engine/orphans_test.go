@@ -7,11 +7,11 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"collapse/internal/longtest"
-	"collapse/internal/queue"
-	"collapse/internal/study/worker"
-	"collapse/internal/train"
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/study/worker"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/internal/version"
 )
 
 // TestAClaimWithoutAJobIsGivenUp: the queue says that somebody computes a run, but there is no job for it and nobody will report.

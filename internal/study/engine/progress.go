@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/wire"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/wire"
 )
 
 // close counts a run as ended and reports it. After the last one it has reconcile end the work.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"collapse/internal/queue"
-	"collapse/internal/study"
-	"collapse/internal/study/wire"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/wire"
 )
 
 // submit puts jobs into the queue. If workers elsewhere may take them, a run that continues one of this lab's runs gets that run's

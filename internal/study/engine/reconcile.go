@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study/wire"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study/wire"
 )
 
 // lookEvery is the time between looks at what users and other processes did.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/wire"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/wire"
 )
 
 // prepare puts the checkpoint that a worker elsewhere left with the queue into the run's folder, if the lab has the rows before it.

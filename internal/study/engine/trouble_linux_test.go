@@ -9,16 +9,16 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/demo"
-	"collapse/internal/faulttest"
-	"collapse/internal/longtest"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/studytest"
-	"collapse/internal/study/worker"
-	"collapse/internal/train"
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/study/worker"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/internal/version"
 )
 
 // strictWorker starts a worker that allows not a single failed attempt.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study/wire"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study/wire"
 )
 
 // TestWhatNoResultSays: what a run of 80 epochs cannot have sent is refused, and what it just can have sent is not.

@@ -3,7 +3,7 @@ package export
 import (
 	"fmt"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // Selected is a run to export, with the study that was named; "" if the run itself was.

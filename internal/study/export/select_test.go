@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/study/studytest"
 )
 
 func TestSelect(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"collapse/internal/safetext"
-	"collapse/internal/store"
-	"collapse/internal/study"
+	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
 )
 
 // tidyColumns are the first columns of every exported table; the settings that differ between the runs follow.

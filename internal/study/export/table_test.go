@@ -10,9 +10,9 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"collapse/internal/study"
-	"collapse/internal/study/engine"
-	"collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/studytest"
 )
 
 var must = studytest.Must

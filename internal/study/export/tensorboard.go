@@ -9,9 +9,9 @@ import (
 	"time"
 	"unicode"
 
-	"collapse/internal/outfile"
-	"collapse/internal/store"
-	"collapse/internal/tensorboard"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/tensorboard"
 )
 
 // EventsKind is what folders hold that TensorBoard writes.

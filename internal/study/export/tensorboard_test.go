@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/outfile"
-	"collapse/internal/store"
-	"collapse/internal/study/engine"
-	"collapse/internal/study/studytest"
-	"collapse/internal/tensorboard/tensorboardtest"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/tensorboard/tensorboardtest"
 )
 
 // eventsIn reads the one event file of every folder of dir.

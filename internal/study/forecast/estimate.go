@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"collapse/internal/bench"
-	"collapse/internal/format"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/bench"
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/train"
 )
 
 // Estimate is what the missing runs of a study will take.

@@ -1,7 +1,7 @@
 package forecast
 
 import (
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/train"
 )
 
 // Runs predicts what runs of a lab take, by hash and number of epochs, from the configurations in their folders, once for all runs

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"collapse/internal/study/studytest"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/train"
 )
 
 // folders is a lab that consists only of run folders.

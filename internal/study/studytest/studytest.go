@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"collapse/internal/demo"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/train"
-	"collapse/internal/version"
+	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/internal/version"
 )
 
 // Must ends the test if there is an error.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"collapse/internal/store"
-	"collapse/internal/study"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
 )
 
 // Row is the outcome of one run of a search.

@@ -3,8 +3,8 @@ package trials
 import (
 	"fmt"
 
-	"collapse/internal/study"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/train"
 )
 
 // Stretch is a run that a search asks for.

@@ -4,9 +4,9 @@ import (
 	"maps"
 	"testing"
 
-	"collapse/internal/longtest"
-	"collapse/internal/store"
-	"collapse/internal/study"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
 )
 
 // The forecast of a search matches what it computes: equally many runs of each length, whatever trials turn out best.

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"collapse/internal/search"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/engine"
+	"collapse.example/collapse/internal/search"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/engine"
 )
 
 // Run carries out the search of a study's file: it computes what the searches of all its combinations ask for together, passes the

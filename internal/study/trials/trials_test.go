@@ -11,15 +11,15 @@ import (
 	"sync"
 	"testing"
 
-	"collapse/internal/faulttest"
-	"collapse/internal/longtest"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/engine"
-	"collapse/internal/study/studytest"
-	"collapse/internal/study/worker"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/study/worker"
+	"collapse.example/collapse/internal/train"
 )
 
 var must = studytest.Must

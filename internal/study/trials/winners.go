@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/train"
 )
 
 // Winner is the best that a search found for a cell, that is, for the places that agree in the given settings.

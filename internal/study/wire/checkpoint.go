@@ -11,10 +11,10 @@ import (
 	"slices"
 	"time"
 
-	"collapse/internal/jail"
-	"collapse/internal/queue"
-	"collapse/internal/rundir"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/jail"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/train"
 )
 
 // State is what the queue keeps with a run's claim for the next worker: the newest checkpoint that has left its machine. Rows up to

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"collapse/internal/queue"
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
 )
 
 // What workers elsewhere send is not trusted: it is checked here against what the run can have. Anything else is set aside

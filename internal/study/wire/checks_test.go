@@ -6,9 +6,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"collapse/internal/queue"
-	"collapse/internal/study"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/train"
 )
 
 // TestManifestsAreChecked: what the last message of a run may not say.

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"collapse/internal/inputfile"
-	"collapse/internal/rundir"
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // Pack writes the files in dir that keep accepts as a tar archive, under their paths relative to dir. A file that vanishes

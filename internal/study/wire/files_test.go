@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"collapse/internal/queue"
-	"collapse/internal/study/studytest"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/train"
 )
 
 // TestFilesWithHolesAreRefused: a small archive can claim that a file is of any size.

@@ -10,8 +10,8 @@ import (
 	"io"
 	"strings"
 
-	"collapse/internal/queue"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/train"
 )
 
 // Manifest is the last message of a worker elsewhere: the run's files, in the message or in a blob.

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"collapse/internal/queue"
-	"collapse/internal/study"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/study"
 )
 
 // LocalPrefix begins the names of the slots of a coordinator's own process.

@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"math"
 
-	"collapse/internal/store"
+	"collapse.example/collapse/internal/store"
 )
 
 // What a worker elsewhere sends: a tag, then

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"collapse/internal/store"
-	"collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study/studytest"
 )
 
 var must = studytest.Must

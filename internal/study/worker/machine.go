@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
 )
 
 // probe is how much space must be free on the disk of the scratch folder before a worker asks for work again after the disk was full.

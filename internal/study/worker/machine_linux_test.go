@@ -8,12 +8,12 @@ import (
 	"syscall"
 	"testing"
 
-	"collapse/internal/engine"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/studytest"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/train"
 )
 
 // withoutTorch is what happens to a run of PyTorch on a machine without it.

@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/wire"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/wire"
+	"collapse.example/collapse/internal/train"
 )
 
 // uploader sends a run's rows and checkpoints from the scratch lab to the queue while the run computes. While the server is away,

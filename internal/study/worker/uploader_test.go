@@ -9,11 +9,11 @@ import (
 	"slices"
 	"testing"
 
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/studytest"
-	"collapse/internal/study/wire"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/study/wire"
 )
 
 // scratchRun is a run in a worker's scratch lab whose epochs are written by hand.

@@ -13,12 +13,12 @@ import (
 	"sync"
 	"time"
 
-	"collapse/internal/engine"
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/wire"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/wire"
+	"collapse.example/collapse/parallel"
 )
 
 // Options describe a worker on another machine.

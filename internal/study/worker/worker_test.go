@@ -5,12 +5,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"collapse/internal/queue"
-	"collapse/internal/store"
-	"collapse/internal/study"
-	"collapse/internal/study/studytest"
-	"collapse/internal/study/wire"
-	"collapse/internal/train"
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/studytest"
+	"collapse.example/collapse/internal/study/wire"
+	"collapse.example/collapse/internal/train"
 )
 
 var must = studytest.Must

@@ -4,8 +4,8 @@ package vec
 import (
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/rows"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/rows"
 )
 
 // Eps64 is the distance from 1 to the next float64.

@@ -3,11 +3,11 @@ package wide
 import (
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	"collapse/internal/kernel/memory"
-	"collapse/measure/internal/vec"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/measure/internal/vec"
+	"collapse.example/collapse/parallel"
 )
 
 // candidates computes products of rows r, such as residuals, with the unit vectors û_j of given vectors, accurately enough to say

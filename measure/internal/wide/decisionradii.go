@@ -3,11 +3,11 @@ package wide
 import (
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	"collapse/internal/kernel/rows"
-	"collapse/measure/internal/vec"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/measure/internal/vec"
+	"collapse.example/collapse/parallel"
 )
 
 // DecisionRadii are exact bounds below which the length of a residual decides without products. For a sample h = μ_c + r:

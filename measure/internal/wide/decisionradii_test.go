@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"collapse/measure/internal/vec"
+	"collapse.example/collapse/measure/internal/vec"
 )
 
 // Radii must decide what is collapsed, or the search would do all the work.

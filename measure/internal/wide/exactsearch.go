@@ -3,11 +3,11 @@ package wide
 import (
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/memory"
-	"collapse/internal/kernel/rows"
-	"collapse/measure/internal/vec"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/measure/internal/vec"
+	"collapse.example/collapse/parallel"
 )
 
 // exactSearch finds the largest of K scores for rows that no radius decides: candidates says which scores can be the largest, and

@@ -3,8 +3,8 @@ package wide
 import (
 	"math/rand/v2"
 
-	"collapse/internal/kernel"
-	"collapse/measure/internal/vec"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/measure/internal/vec"
 )
 
 // inMemory is a Source in memory.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"collapse/internal/kernel"
-	"collapse/measure/internal/vec"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/measure/internal/vec"
+	"collapse.example/collapse/parallel"
 )
 
 // Set is a split of samples with the results of the first pass.

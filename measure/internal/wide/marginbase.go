@@ -3,9 +3,9 @@ package wide
 import (
 	"math"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/rows"
-	"collapse/measure/internal/vec"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/measure/internal/vec"
 )
 
 // baseRow is base_cj for a class c and all j, computed on reading: the products of μ_c − h_G with w_j − w_G divided by ‖w_j − w_G‖.

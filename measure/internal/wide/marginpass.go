@@ -6,12 +6,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	"collapse/internal/kernel/memory"
-	"collapse/internal/kernel/rows"
-	"collapse/measure/internal/vec"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/measure/internal/vec"
+	"collapse.example/collapse/parallel"
 )
 
 // marginPass finds the cosine margin of every row: cos_c − max over j≠c of cos_j, cos_j = û_j·(h − h_G)/‖h − h_G‖. In a

@@ -4,12 +4,12 @@ import (
 	"math"
 	"slices"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	"collapse/internal/kernel/memory"
-	"collapse/internal/kernel/rows"
-	"collapse/measure/internal/vec"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/measure/internal/vec"
+	"collapse.example/collapse/parallel"
 )
 
 // nc1Sum sums NC1's Σ ω ‖z‖², z = A r, over blocks of residuals, by the cheaper of two products: z itself (rank·d per row), or the

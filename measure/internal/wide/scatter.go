@@ -1,11 +1,11 @@
 package wide
 
 import (
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/gemm"
-	"collapse/internal/kernel/memory"
-	"collapse/internal/kernel/rows"
-	"collapse/parallel"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/parallel"
 )
 
 // Scatter sums S = Σ r rᵀ over blocks of residuals: only the upper triangle, with products in P and blocks added in float64.

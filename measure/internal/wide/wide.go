@@ -8,10 +8,10 @@ import (
 	"math"
 	"runtime"
 
-	"collapse/internal/kernel"
-	"collapse/internal/kernel/memory"
-	"collapse/internal/kernel/rows"
-	"collapse/measure/internal/vec"
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/memory"
+	"collapse.example/collapse/internal/kernel/rows"
+	"collapse.example/collapse/measure/internal/vec"
 )
 
 // pass processes blocks of rows, each with the whole team:

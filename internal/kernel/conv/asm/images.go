@@ -5,7 +5,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
-	"collapse/internal/kernel/asm"
+	"collapse.example/collapse/internal/kernel/asm"
 )
 
 // images writes the loops over images of an instruction set: norm2d_loops.go and pool2d.go define them. A run is the

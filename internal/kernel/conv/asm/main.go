@@ -12,7 +12,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
-	"collapse/internal/kernel/asm"
+	"collapse.example/collapse/internal/kernel/asm"
 )
 
 // target is an instruction set and an element type.
@@ -31,7 +31,7 @@ var targets = []target{
 }
 
 func main() {
-	Package("collapse/internal/kernel/conv")
+	Package("collapse.example/collapse/internal/kernel/conv")
 	for _, t := range targets {
 		for rows := 1; rows <= t.rows; rows++ {
 			for vectors := 1; vectors <= 2; vectors++ {

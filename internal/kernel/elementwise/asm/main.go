@@ -12,7 +12,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
-	"collapse/internal/kernel/asm"
+	"collapse.example/collapse/internal/kernel/asm"
 )
 
 // target is an instruction set: 16 float32 lanes in ZMM registers or 8 in YMM.

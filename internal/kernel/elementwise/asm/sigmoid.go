@@ -7,7 +7,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
-	"collapse/internal/kernel/asm"
+	"collapse.example/collapse/internal/kernel/asm"
 )
 
 // sigmoidTables writes each constant of sigmoidGeneric 16 times, a vector to load as an operand,

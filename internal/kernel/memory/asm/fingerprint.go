@@ -5,7 +5,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
-	"collapse/internal/kernel/asm"
+	"collapse.example/collapse/internal/kernel/asm"
 )
 
 // fingerprint hashes n blocks of 64 bytes into 16 lanes of 64 bits: the sum of the words, and the sum of the products of
