@@ -113,7 +113,10 @@ func leastRounding(key string, v float64, k, d int) float64 {
 		if k > fewClasses { // kernels by logarithms (rieszSpread)
 			return own * (4 + float64(d)/3)
 		}
-		return own * (2 + 2*float64(d)) // of variance over squared mean, close to its largest value when one pair dominates; powers multiply roundings
+		// Variance over squared mean, of powers that multiply roundings. Where one pair dominates it is one less than the number of pairs,
+		// whatever the powers are.
+		pairs := float64(k*(k-1)) / 2
+		return own * (2 + float64(d)*max(0, 1-(v+1)/pairs))
 	case KeyNC3RankD:
 		return own + min(math.Sqrt(few), few/v)
 	case KeyNC3Duality:

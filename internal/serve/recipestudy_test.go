@@ -61,7 +61,7 @@ func TestAPaperStudyShowsThePapersFigures(t *testing.T) {
 	s := startTest(t, Options{Lab: dir})
 	page := func() string {
 		answer, body := get(t, http.DefaultClient, "GET", s.URL()+"study?study="+id+".quick", nil)
-		if answer.StatusCode != http.StatusOK || !strings.Contains(body, "Dilation grows") || !strings.Contains(body, want.Title) {
+		if answer.StatusCode != http.StatusOK || !strings.Contains(body, "Dilation grows") {
 			t.Fatalf("%d: %.300s", answer.StatusCode, body)
 		}
 		return body
@@ -75,10 +75,10 @@ func TestAPaperStudyShowsThePapersFigures(t *testing.T) {
 			t.Errorf("figure %s: %d", f.ID, answer.StatusCode)
 		}
 	}
-	for _, c := range want.Claims { // at the top, and with the evidence
+	for _, c := range want.Claims {
 		said := `<span class="verdict ` + c.Verdict.Class() + `">`
-		if n := strings.Count(body, ">"+html.EscapeString(c.Statement)+"<"); n != 2 || strings.Count(body, said) < 2 {
-			t.Errorf("%s: on the page %d times, wanted 2", c.ID, n)
+		if n := strings.Count(body, ">"+html.EscapeString(c.Statement)+"<"); n != 1 || !strings.Contains(body, said) {
+			t.Errorf("%s: on the page %d times, wanted once", c.ID, n)
 		}
 	}
 	if _, first := get(t, http.DefaultClient, "GET", s.URL(), nil); !strings.Contains(first, ">"+items[len(items)-1].Note+"</a><small>"+id+".quick</small>") {
