@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"collapse.example/collapse/internal/format"
 )
@@ -19,7 +20,11 @@ func Headline(gs []*Experiment, claims [][]Claim) (finding, numbers string, fact
 		return finding, numbers, nil
 	}
 	if len(claims[0]) == 0 {
-		return "How far the classes collapsed in these runs", "", g.collapseFacts()
+		facts = collapseFactsOf(gs)
+		if slices.ContainsFunc(facts, func(f string) bool { return strings.Contains(f, " ± ") }) {
+			numbers = "Mean ± standard deviation over runs."
+		}
+		return "How far the classes collapsed in these runs", numbers, facts
 	}
 	growth := claims[0][0]
 	switch growth.Verdict {
@@ -79,6 +84,26 @@ func notInClaims(runs []*JudgedRun) string {
 		return ""
 	}
 	return fmt.Sprintf(", %d of them below 99.9 %% train accuracy and left out of the claims", early)
+}
+
+// mostFacts is how many experiments the headline goes through; each has a section of its own on the page.
+const mostFacts = 8
+
+// collapseFactsOf are those of every experiment; with several, each line says of which.
+func collapseFactsOf(gs []*Experiment) []string {
+	if len(gs) == 1 {
+		return gs[0].collapseFacts()
+	}
+	var out []string
+	for _, g := range gs[:min(len(gs), mostFacts)] {
+		for _, fact := range g.collapseFacts() {
+			out = append(out, g.Title+". "+fact)
+		}
+	}
+	if more := len(gs) - mostFacts; more > 0 {
+		out = append(out, "And "+format.Count(more, "other setting")+": the page has a section for each")
+	}
+	return out
 }
 
 func (g *Experiment) collapseFacts() []string {
