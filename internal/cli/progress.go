@@ -68,3 +68,11 @@ func left(d time.Duration) string {
 	}
 	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
 }
+
+// timeLeft is "  40 s left", what follows two blanks at the end of a line; "" if nothing is left or nobody knows.
+func timeLeft(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return "  " + left(d) + " left"
+}

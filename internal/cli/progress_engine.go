@@ -39,7 +39,7 @@ func (p *engineProgress) event(e engine.Event) {
 	}
 	if !onTerminal(p.w) {
 		if e.Ended != nil {
-			safetext.Fprintf(p.w, "%d/%d  %s  %s left\n", e.Done+e.Failed, e.Runs, p.last, left(e.Left))
+			safetext.Fprintf(p.w, "%d/%d  %s%s\n", e.Done+e.Failed, e.Runs, p.last, timeLeft(e.Left))
 		}
 		return
 	}
@@ -67,7 +67,9 @@ func (p *engineProgress) line(e engine.Event) string {
 	if e.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", e.Failed))
 	}
-	parts = append(parts, left(e.Left)+" left")
+	if e.Left > 0 {
+		parts = append(parts, left(e.Left)+" left")
+	}
 	if p.last != "" {
 		parts = append(parts, p.last)
 	} else if len(e.Working) > 0 {

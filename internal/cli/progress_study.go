@@ -37,7 +37,7 @@ func newStudyProgress(w io.Writer, configs []train.Config) *studyProgress {
 
 func (p *studyProgress) Epoch(i int, e train.EpochDone) {
 	p.epochs++
-	p.bar.set(int64(p.done), "%s: acc %.1f %%  %s left", demo.Name(p.configs[i]), 100*e.RunningAccuracy, left(p.left()))
+	p.bar.set(int64(p.done), "%s: acc %.1f %%%s", demo.Name(p.configs[i]), 100*e.RunningAccuracy, timeLeft(p.left()))
 }
 
 func (p *studyProgress) Done(i int, o demo.Outcome) {
@@ -48,10 +48,10 @@ func (p *studyProgress) Done(i int, o demo.Outcome) {
 		what = "failed: " + o.Err.Error()
 	}
 	if p.bar != nil {
-		p.bar.set(int64(p.done), "%s: %s  %s left", demo.Name(p.configs[i]), what, left(p.left()))
+		p.bar.set(int64(p.done), "%s: %s%s", demo.Name(p.configs[i]), what, timeLeft(p.left()))
 		return
 	}
-	safetext.Fprintf(p.w, "%d/%d  %s: %s  %s left\n", p.done, len(p.configs), demo.Name(p.configs[i]), what, left(p.left()))
+	safetext.Fprintf(p.w, "%d/%d  %s: %s%s\n", p.done, len(p.configs), demo.Name(p.configs[i]), what, timeLeft(p.left()))
 }
 
 // left estimates the time left from the epochs done here so far.

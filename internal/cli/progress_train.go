@@ -30,8 +30,8 @@ func (p *trainProgress) Started(s train.Started) {
 }
 
 func (p *trainProgress) Step(s train.StepDone) {
-	p.bar.set(int64(s.Epoch-1), "loss %s  acc %.2f %%  NC1 %s  %.0f images/s  %s left",
-		format.Digits(s.Loss), 100*s.Accuracy, format.Digits(p.nc1), s.ImagesPerSecond, left(s.Left))
+	p.bar.set(int64(s.Epoch-1), "loss %s  acc %.2f %%  NC1 %s  %.0f images/s%s",
+		format.Digits(s.Loss), 100*s.Accuracy, format.Digits(p.nc1), s.ImagesPerSecond, timeLeft(s.Left))
 }
 
 func (p *trainProgress) Epoch(e train.EpochDone) {
@@ -39,15 +39,15 @@ func (p *trainProgress) Epoch(e train.EpochDone) {
 		p.nc1 = e.NC1
 	}
 	if p.bar != nil {
-		p.bar.set(int64(e.Epoch), "loss %s  acc %.2f %%  NC1 %s  %.0f images/s  %s left",
-			format.Digits(e.RunningLoss), 100*e.RunningAccuracy, format.Digits(p.nc1), e.ImagesPerSecond, left(e.Left))
+		p.bar.set(int64(e.Epoch), "loss %s  acc %.2f %%  NC1 %s  %.0f images/s%s",
+			format.Digits(e.RunningLoss), 100*e.RunningAccuracy, format.Digits(p.nc1), e.ImagesPerSecond, timeLeft(e.Left))
 		return
 	}
 	if !e.Measured {
 		return
 	}
-	safetext.Fprintf(p.w, "epoch %d/%d  loss %s  acc %.2f %%  test acc %.2f %%  NC1 %s  %.0f images/s  %s left\n",
-		e.Epoch, p.epochs, format.Digits(e.TrainLoss), 100*e.TrainAccuracy, 100*e.TestAccuracy, format.Digits(e.NC1), e.ImagesPerSecond, left(e.Left))
+	safetext.Fprintf(p.w, "epoch %d/%d  loss %s  acc %.2f %%  test acc %.2f %%  NC1 %s  %.0f images/s%s\n",
+		e.Epoch, p.epochs, format.Digits(e.TrainLoss), 100*e.TrainAccuracy, 100*e.TestAccuracy, format.Digits(e.NC1), e.ImagesPerSecond, timeLeft(e.Left))
 }
 
 func (p *trainProgress) Note(text string) { safetext.Fprintf(p.w, "%s\n", text) }
