@@ -279,5 +279,9 @@ func (e executed) print(a *app) {
 	a.printf("%s: %d of %d runs done, %.0f s\n", strings.Join(e.Studies, ", "), e.Done, e.Runs, e.Seconds)
 	if e.Cancelled {
 		a.printf("cancelled; continue with: collapse study resume %s\n", strings.Join(e.Studies, " "))
+		return
+	}
+	if len(e.Studies) == 1 && e.Done > 0 && !a.flags.Quiet {
+		a.printf("a page: %s\n", a.next("study report "+shellWord(e.Studies[0])))
 	}
 }
