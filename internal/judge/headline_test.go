@@ -29,3 +29,30 @@ func TestHeadlineCountsTheRunsOfTheClaims(t *testing.T) {
 		t.Errorf("the claim says %s", evidence)
 	}
 }
+
+// TestHeadlineTellsOfEverySetting: without claims the facts of several experiments stand side by side, those beyond the eighth are counted,
+// and ± is explained.
+func TestHeadlineTellsOfEverySetting(t *testing.T) {
+	gs, _ := judge.Experiments(judgetest.Common().Runs(t))
+	lines := len(factsOf(t, gs))
+	var many []*judge.Experiment
+	for _, title := range strings.Fields("a b c d e f g h i j") {
+		one := *gs[0]
+		one.Title = title
+		many = append(many, &one)
+	}
+	facts := factsOf(t, many)
+	if len(facts) != 8*lines+1 || !strings.HasPrefix(facts[lines], "b. ") || !strings.HasPrefix(facts[8*lines], "And 2 other settings") {
+		t.Errorf("%q", facts)
+	}
+}
+
+// factsOf are those of experiments without claims.
+func factsOf(t *testing.T, gs []*judge.Experiment) []string {
+	t.Helper()
+	_, numbers, facts := judge.Headline(gs, make([][]judge.Claim, len(gs)))
+	if !strings.Contains(numbers, "standard deviation") {
+		t.Errorf("± is not explained: %q", numbers)
+	}
+	return facts
+}
