@@ -10,10 +10,14 @@ import (
 
 // door bounds how many connections are open at a time. Where all are taken, a new one replaces the oldest that no admitted request
 // uses: anybody can open connections and leave them idle, and these must neither use up the files that pages are read from, nor keep
-// readers out.
+// readers out. Where admitted requests use all, new ones wait in the system's list.
 type door struct {
 	net.Listener
-	most int
+	most     int
+	patience time.Duration // for a request to end
+	freed    chan struct{} // a connection may have become free
+	closed   chan struct{}
+	closing  sync.Once
 
 	mu   sync.Mutex
 	open map[net.Conn]*guest
@@ -26,8 +30,11 @@ type guest struct {
 }
 
 func newDoor(l net.Listener, most int) *door {
-	return &door{Listener: l, most: most, open: map[net.Conn]*guest{}}
+	return &door{Listener: l, most: most, patience: doorPatience, freed: make(chan struct{}, 1), closed: make(chan struct{}), open: map[net.Conn]*guest{}}
 }
+
+// doorPatience is a few times what a page takes.
+const doorPatience = 5 * time.Second
 
 // Accept implements net.Listener.
 func (d *door) Accept() (net.Conn, error) {
@@ -36,11 +43,33 @@ func (d *door) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d.admit(c) {
+		if d.await(c) {
 			return c, nil
 		}
 		c.Close()
 	}
+}
+
+// Close implements net.Listener.
+func (d *door) Close() error {
+	d.closing.Do(func() { close(d.closed) })
+	return d.Listener.Close()
+}
+
+// await admits a connection, and reports whether there was room for it in time.
+func (d *door) await(c net.Conn) bool {
+	late := time.NewTimer(d.patience)
+	defer late.Stop()
+	for !d.admit(c) {
+		select {
+		case <-d.freed:
+		case <-late.C:
+			return false
+		case <-d.closed:
+			return false
+		}
+	}
+	return true
 }
 
 func (d *door) admit(c net.Conn) bool {
@@ -75,6 +104,15 @@ func (d *door) left(c net.Conn, s http.ConnState) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		delete(d.open, c)
+		d.free()
+	}
+}
+
+// free tells one who awaits room that there may be some.
+func (d *door) free() {
+	select {
+	case d.freed <- struct{}{}:
+	default:
 	}
 }
 
@@ -97,5 +135,8 @@ func (d *door) add(c net.Conn, n int) {
 	defer d.mu.Unlock()
 	if g := d.open[c]; g != nil { // else it was closed meanwhile
 		g.busy += n
+		if g.busy == 0 {
+			d.free()
+		}
 	}
 }

@@ -44,3 +44,49 @@ func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 		t.Errorf("the stream was cut off: %q, %v", line[:n], err)
 	}
 }
+
+// TestRequestsAwaitAConnection takes the only connection with a stream; a request waits until the stream ends.
+func TestRequestsAwaitAConnection(t *testing.T) {
+	s := startTest(t, Options{Lab: t.TempDir(), Connections: 1})
+	url := "http://" + s.Addr().String()
+	stream, err := http.Get(url + "/events?page=runs")
+	if err != nil || stream.StatusCode != http.StatusOK {
+		t.Fatal(stream, err)
+	}
+	time.AfterFunc(300*time.Millisecond, func() { stream.Body.Close() })
+	start := time.Now()
+	r, err := (&http.Client{Timeout: 20 * time.Second}).Get(url + "/theory")
+	if err != nil || r.StatusCode != http.StatusOK {
+		t.Fatal(r, err)
+	}
+	r.Body.Close()
+	if waited := time.Since(start); waited < 250*time.Millisecond {
+		t.Errorf("the only connection was taken, but a request waited only %v", waited)
+	}
+}
+
+// TestAwaitEnds tells a door that has no room that its patience, or the server, is at its end.
+func TestAwaitEnds(t *testing.T) {
+	for _, end := range []string{"patience", "server"} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := newDoor(l, 0)
+		if end == "patience" {
+			d.patience = time.Millisecond
+		} else {
+			time.AfterFunc(time.Millisecond, func() { d.Close() })
+		}
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		if d.await(c) || time.Since(start) > doorPatience/2 {
+			t.Errorf("%s at its end: admitted, or late: %v", end, time.Since(start))
+		}
+		c.Close()
+		d.Close()
+	}
+}

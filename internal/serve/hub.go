@@ -39,6 +39,7 @@ var errTooMany = errors.New("too many event streams are open; close some pages")
 type hub struct {
 	lab  *lab
 	poll time.Duration
+	most int // browsers
 
 	mu      sync.Mutex
 	clients map[chan state]bool
@@ -52,14 +53,14 @@ type hub struct {
 }
 
 func newHub(l *lab, poll time.Duration) *hub {
-	return &hub{lab: l, poll: poll, clients: map[chan state]bool{}, each: map[string]int{}, now: state{Runs: map[string]moment{}}}
+	return &hub{lab: l, poll: poll, clients: map[chan state]bool{}, each: map[string]int{}, most: maxStreams, now: state{Runs: map[string]moment{}}}
 }
 
 // join adds a browser, whose channel holds the current state at once.
 func (h *hub) join(address string) (chan state, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.clients) >= maxStreams || h.each[address] >= maxStreamsEach {
+	if len(h.clients) >= h.most || h.each[address] >= maxStreamsEach {
 		return nil, errTooMany
 	}
 	h.each[address]++

@@ -142,6 +142,7 @@ func Start(opt Options) (*Server, error) {
 	}
 	s := newServer(opt, gate)
 	s.door = newDoor(listener, cmp.Or(opt.Connections, descriptors.Share(4)))
+	s.hub.most = min(maxStreams, max(1, s.door.most/2)) // pages need connections, too
 	sweepFolders()
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
