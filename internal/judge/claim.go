@@ -50,14 +50,18 @@ type Claim struct {
 
 // Effect is what the verdict on a claim about runs rests on: what varies, the two sides, and how they differ.
 type Effect struct {
-	Kind   string      `json:"kind"` // the statement's kind
-	Unit   string      `json:"unit"`
-	Sides  [2]string   `json:"sides"`            // what is compared, as expressions
-	Band   *[2]float64 `json:"band,omitempty"`   // within it values count as equal
-	Cells  []Cell      `json:"cells"`            // one per combination of what varies
-	Pooled *Cell       `json:"pooled,omitempty"` // over all cells, if there are several
-	How    string      `json:"how"`              // how it was judged, in one line
-	Needed int         `json:"needed,omitempty"` // for an open claim: about how many seeds of this spread would decide it; 0: none would, or unknown
+	Kind       string      `json:"kind"` // the statement's kind
+	Unit       string      `json:"unit"`
+	Sides      [2]string   `json:"sides"`                // what is compared, as expressions
+	Band       *[2]float64 `json:"band,omitempty"`       // within it values count as equal
+	Mean       bool        `json:"mean,omitempty"`       // of several cells, their mean is judged, not each
+	Percent    bool        `json:"percent,omitempty"`    // both sides are percentages
+	Blocked    string      `json:"blocked,omitempty"`    // why there is no verdict, whatever the numbers
+	Replicates []uint64    `json:"replicates,omitempty"` // the seeds, in the order of each cell's answers
+	Cells      []Cell      `json:"cells"`                // one per combination of what varies
+	Pooled     *Cell       `json:"pooled,omitempty"`     // over all cells, if there are several
+	How        string      `json:"how"`                  // how it was judged, in one line
+	Needed     int         `json:"needed,omitempty"`     // for an open claim: about how many seeds of this spread would decide it; 0: none would, or unknown
 }
 
 // Cell is an effect among the runs with one combination of settings: the mean of each side over seeds, and the estimate of
@@ -71,6 +75,13 @@ type Cell struct {
 	Hi          Quantity `json:"hi"`
 	Seeds       int      `json:"seeds"`
 	Contradicts bool     `json:"contradicts,omitempty"` // after Holm's correction over the cells
+	Each        *BySeed  `json:"each,omitempty"`        // what each seed gives; nil: not kept
+}
+
+// BySeed are the two sides in each seed, in the unit of the cell's sides; NaN where a seed gives none. A line has its bend and its rise.
+type BySeed struct {
+	Left  []Quantity `json:"left"`
+	Right []Quantity `json:"right"`
 }
 
 // Quantity is a number that may be missing, which is NaN here and null in JSON.

@@ -3,8 +3,6 @@ package judge
 import (
 	"math"
 	"strings"
-
-	"collapse.example/collapse/internal/judge/inference"
 )
 
 // worthABand is how much accuracy a search may lose before its settings count as worse; our choice.
@@ -17,16 +15,15 @@ func searchClaims(all []Search) []Claim {
 	if len(all) == 0 || !strings.HasPrefix(all[0].Metric, "validation.") { // nothing was held out, so nothing is trained again on all
 		return nil
 	}
-	var settings, usual []float64
-	for _, s := range all {
+	says := "Trained on all samples, the settings found are at most one point less accurate than the default on test data, which the search never saw"
+	e := Effect{Kind: More, Unit: difference, Sides: [2]string{"settings found", "default, less one point"}, Percent: true, How: Statement{Kind: More}.how(false)}
+	each := new(BySeed)
+	for i, s := range all {
 		if !math.IsNaN(s.Final[0] - s.Final[1]) {
-			settings, usual = append(settings, s.Final[0]), append(usual, s.Final[1]-worthABand)
+			e.Replicates = append(e.Replicates, uint64(i))
+			each.Left, each.Right = append(each.Left, Quantity(100*s.Final[0])), append(each.Right, Quantity(100*(s.Final[1]-worthABand)))
 		}
 	}
-	c := compiled{Statement: Statement{ID: "no-worse-on-test", Kind: More, Percent: true,
-		Says: "Trained on all samples, the settings found are at most one point less accurate than the default on test data, which the search never saw"}}
-	e := inference.Paired(settings, usual)
-	out := found{Effect: Effect{Kind: c.Kind, Unit: c.unit(), Sides: [2]string{"settings found", "default, less one point"}, How: c.how(false),
-		Cells: []Cell{c.cell("", sides{settings, usual}, e)}}, Percent: true, only: e, region: inference.Above(0), answer: inference.Single(e, inference.Above(0))}
-	return []Claim{{ID: c.ID, Statement: c.Says, Verdict: inWords[out.answer], Reason: out.reason(), Effect: &out.Effect}}
+	e.Cells = []Cell{{Each: each}}
+	return []Claim{e.conclude().claim(Claim{ID: "no-worse-on-test", Statement: says})}
 }

@@ -3,14 +3,12 @@ package judge
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/vm"
 
-	"collapse.example/collapse/internal/judge/inference"
 	"collapse.example/collapse/internal/spelling"
 )
 
@@ -198,26 +196,6 @@ func compile(source string) (*vm.Program, error) {
 	return p, nil
 }
 
-// region is where the statement says its effect lies.
-func (s Statement) region() inference.Region {
-	middle, scale := 0.0, func(x float64) float64 { return x }
-	switch {
-	case s.unit() == logRatio:
-		scale = math.Log
-	case s.unit() == quotient && s.Kind != Linear:
-		middle = 1
-	}
-	switch s.Kind {
-	case Less:
-		return inference.Below(middle)
-	case More:
-		return inference.Above(middle)
-	case Differ:
-		return inference.Beyond(scale(s.Band[0]), scale(s.Band[1]))
-	}
-	return inference.Within(scale(s.Band[0]), scale(s.Band[1]))
-}
-
 // Judge judges a statement on runs; unfinished ones are ignored.
 func (s Statement) Judge(runs []Run) (Claim, error) { return s.judge(Finished(runs)) }
 
@@ -231,10 +209,5 @@ func (s Statement) judge(done []*JudgedRun) (Claim, error) {
 	if len(e.kept) == 0 {
 		return claim, nil
 	}
-	found := c.effect(e)
-	claim.Effect = &found.Effect
-	if e.blocked == "" {
-		claim.Verdict, claim.Reason, claim.Lacking = inWords[found.answer], found.reason(), found.lacking()
-	}
-	return claim, nil
+	return c.effect(e).claim(claim), nil
 }

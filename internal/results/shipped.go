@@ -45,11 +45,19 @@ func shorten(r Recipe) Recipe {
 	}
 	r.Claims = slices.Clone(r.Claims)
 	for i, c := range r.Claims {
-		if e := c.Effect; e != nil && e.Pooled != nil {
-			short := *e
-			short.Cells = short.Cells[:0:0]
-			r.Claims[i].Effect = &short
+		e := c.Effect
+		if e == nil {
+			continue
 		}
+		short := *e
+		short.Replicates, short.Cells = nil, slices.Clone(e.Cells)
+		if e.Pooled != nil {
+			short.Cells = short.Cells[:0]
+		}
+		for k := range short.Cells {
+			short.Cells[k].Each = nil
+		}
+		r.Claims[i].Effect = &short
 	}
 	return r
 }
