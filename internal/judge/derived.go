@@ -25,6 +25,7 @@ var derivedValues = map[string]func(*JudgedRun) (float64, error){
 	"test_conditioning": (*JudgedRun).testConditioning,
 
 	"memorization_scale_free": (*JudgedRun).memorizationScaleFree,
+	"flipped_scale_free":      (*JudgedRun).flippedScaleFree,
 }
 
 func derivedNames() string {
@@ -102,13 +103,26 @@ func (s *JudgedRun) memorizedWay() (float64, error) {
 // memorizationScaleFree is the sum of M-D (3) over redrawn samples (over flipped ones if no label was redrawn), in units of the mean
 // distance between the class means of test features.
 func (s *JudgedRun) memorizationScaleFree() (float64, error) {
-	sum, ok := s.Memory("memorization_redrawn")
-	if !ok {
-		sum, ok = s.Memory("memorization_flipped")
+	if sum, ok := s.Memory("memorization_redrawn"); ok {
+		return s.inDistances(sum)
 	}
+	return s.flippedScaleFree()
+}
+
+// flippedScaleFree is the same over flipped samples alone, for comparisons of kinds of noise: not every kind redraws labels.
+func (s *JudgedRun) flippedScaleFree() (float64, error) {
+	sum, ok := s.Memory("memorization_flipped")
+	if !ok {
+		return 0, fmt.Errorf("run %.12s measured no memorization of flipped samples", s.Hash)
+	}
+	return s.inDistances(sum)
+}
+
+// inDistances is a sum of distances in units of the mean distance between the class means of test features.
+func (s *JudgedRun) inDistances(sum float64) (float64, error) {
 	each, ok1 := s.Memory("memorization_mean")
 	scaled, ok2 := s.Memory("memorization_normalised")
-	if !ok || !ok1 || !ok2 || each == 0 {
+	if !ok1 || !ok2 || each == 0 {
 		return 0, fmt.Errorf("run %.12s measured no memorization in units of the distance between class means", s.Hash)
 	}
 	return sum * scaled / each, nil
