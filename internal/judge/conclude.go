@@ -67,8 +67,8 @@ func (f *found) claim(c Claim) Claim {
 	return c
 }
 
-// Again judges a claim once more from the answers of its seeds alone. It is an error if the claim does not have them.
-func (c Claim) Again() (Claim, error) {
+// FromSeeds judges a claim from the answers of its seeds alone. It is an error if the claim does not have them.
+func (c Claim) FromSeeds() (Claim, error) {
 	if c.Effect == nil {
 		return c, ErrNoAnswers
 	}
@@ -106,7 +106,7 @@ func (e *Effect) checkAnswers() error {
 func (e Effect) region() inference.Region {
 	middle, scale := 0.0, func(x float64) float64 { return x }
 	switch {
-	case e.Unit == logRatio:
+	case e.Unit == LogRatio:
 		scale = math.Log
 	case e.Unit == quotient && e.Kind != Linear:
 		middle = 1
@@ -127,7 +127,7 @@ func (e Effect) region() inference.Region {
 // samples.
 func (e Effect) estimate(a *BySeed, alone bool) (inference.Estimate, []float64) {
 	left, right := numbers(a.Left), numbers(a.Right)
-	if e.Unit == logRatio {
+	if e.Unit == LogRatio {
 		left, right = logs(left), logs(right)
 	}
 	each := make([]float64, len(left))
@@ -150,7 +150,7 @@ func (e Effect) estimate(a *BySeed, alone bool) (inference.Estimate, []float64) 
 // cell writes an estimate for people: logarithms as ratios.
 func (e Effect) cell(name string, a *BySeed, of inference.Estimate) Cell {
 	mean, scale := func(v []float64) float64 { return inference.Mean(v).Value }, func(v float64) float64 { return v }
-	if e.Unit == logRatio {
+	if e.Unit == LogRatio {
 		mean, scale = geometricMean, math.Exp
 	}
 	out := Cell{Name: name, Left: Quantity(math.NaN()), Right: Quantity(math.NaN()), Value: Quantity(scale(of.Value)),

@@ -125,7 +125,7 @@ func slopes(s Statement, kind string, u unitOfMemorization, f formOfDilation) St
 func (g *Experiment) smoothing(noisy []any, units []unitOfMemorization) (out []Statement) {
 	for _, u := range units {
 		s := base("ls-memorizes-less"+u.id, "At equal label noise, label smoothing memorizes less than cross entropy, "+u.words, noisy)
-		s.Kind, s.Unit, s.Cells = Less, logRatio, []string{"data.noise"}
+		s.Kind, s.Unit, s.Cells = Less, LogRatio, []string{"data.noise"}
 		s.Left, s.Right = finalOf(u.name, "ls"), finalOf(u.name, "ce")
 		out = append(out, s)
 	}
@@ -139,7 +139,7 @@ func (g *Experiment) smoothing(noisy []any, units []unitOfMemorization) (out []S
 func (g *Experiment) settled(noisy []any, u unitOfMemorization) (out []Statement) {
 	for _, q := range []struct{ id, name, words string }{{"memorization", u.name, "Memorization"}, {"dilation", "test.dilation", "Dilation"}} {
 		s := base("settled-"+q.id, q.words+" does not change in the last quarter of training", noisy)
-		s.Kind, s.Unit, s.Band, s.Because, s.Cells = Equal, logRatio, &settledBand, settledReason, []string{"loss.kind", "data.noise"}
+		s.Kind, s.Unit, s.Band, s.Because, s.Cells = Equal, LogRatio, &settledBand, settledReason, []string{"loss.kind", "data.noise"}
 		s.Left, s.Right = finalOf(q.name, ""), strings.Replace(finalOf(q.name, ""), `final(`, `at(`, 1)
 		s.Right = strings.TrimSuffix(s.Right, ")") + ", 0.75)"
 		out = append(out, s)

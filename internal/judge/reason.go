@@ -162,7 +162,7 @@ func (f *found) contradicting() (names []string) {
 
 // how says in one line how a statement is judged.
 func (s Statement) how(many bool) string {
-	what := map[string]string{difference: "each seed gives left − right", logRatio: "each seed gives log(left ÷ right); shown as a ratio",
+	what := map[string]string{difference: "each seed gives left − right", LogRatio: "each seed gives log(left ÷ right); shown as a ratio",
 		quotient: "the ratio of means over seeds, Fieller’s interval"}[s.unit()]
 	if s.Kind == Linear {
 		what = "each seed gives a quadratic: its bend away from its chord in the middle of the range, divided by the chord’s rise; Fieller’s interval"

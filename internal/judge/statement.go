@@ -67,12 +67,14 @@ type Statement struct {
 const (
 	Less, More, Equal, Differ, Linear = "less", "more", "equal", "differ", "linear"
 
-	difference, logRatio, quotient = "difference", "log-ratio", "quotient"
+	difference, quotient = "difference", "quotient"
+
+	LogRatio = "log-ratio" // each seed gives log(left/right)
 )
 
 var (
 	statementKinds = []string{Less, More, Equal, Differ, Linear}
-	statementUnits = []string{difference, logRatio, quotient}
+	statementUnits = []string{difference, LogRatio, quotient}
 )
 
 // unit is the statement's unit, or the default.

@@ -45,6 +45,11 @@ type Descent struct {
 	Frame      string    `toml:"frame"`  // which NC2 the figure shows: "of" or "etf"
 	Seeds      int       `toml:"seeds"`  // try this many and show the first that ends in the optimum
 	Expect     string    `toml:"expect"` // "collapse" (also ""), "doomed" or "no-collapse"
+
+	// How fast the two layers of a model of three factors collapse is judged over so many seeds that end in the optimum, each for so many
+	// iterations; not at --scale quick.
+	PaceSeeds      int `toml:"pace_seeds"`
+	PaceIterations int `toml:"pace_iterations"`
 }
 
 type Noise struct {

@@ -60,7 +60,7 @@ func Check(dir string) (Audit, error) {
 }
 
 func (a *Audit) add(recipe string, c judge.Claim) {
-	again, err := c.Again()
+	again, err := c.FromSeeds()
 	switch {
 	case errors.Is(err, judge.ErrNoAnswers) && c.Effect == nil:
 		a.NoSeeds++

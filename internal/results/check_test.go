@@ -19,7 +19,7 @@ func answered(t *testing.T) judge.Claim {
 	left, right := []judge.Quantity{1, 1.1, 0.9, 1.05, 0.95, 1.02}, []judge.Quantity{2, 2.1, 2.2, 1.9, 2, 2.05}
 	c := judge.Claim{ID: "falls", Statement: "NC1 falls", Effect: &judge.Effect{Kind: judge.Less, Unit: "log-ratio", Sides: [2]string{"a", "b"}, How: "by hand",
 		Replicates: []uint64{0, 1, 2, 3, 4, 5}, Cells: []judge.Cell{{Name: "x = 1", Each: &judge.BySeed{Left: left, Right: right}}, {Name: "x = 2", Each: &judge.BySeed{Left: right, Right: left}}}}}
-	out, err := c.Again()
+	out, err := c.FromSeeds()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,14 +70,14 @@ func TestCheckFindsWhatWasChanged(t *testing.T) {
 }
 
 // Nothing that a stranger writes into a file makes judging again panic.
-func FuzzAgain(f *testing.F) {
+func FuzzFromSeeds(f *testing.F) {
 	f.Add([]byte(`{"effect":{"kind":"equal","unit":"difference","band":[-1,1],"replicates":[1,2],"cells":[{"each":{"left":[1,null],"right":[0,1]}}]}}`))
 	f.Add([]byte(`{"effect":{"kind":"linear","unit":"quotient","band":[-1,1],"replicates":[1,2,3,4,5],"cells":[{"each":{"left":[1,2,3,4,5],"right":[0,0,0,0,0]}}]}}`))
 	f.Add([]byte(`{"effect":{"kind":"differ","unit":"log-ratio","band":[0.5,2],"replicates":[1],"cells":[{"each":{"left":[-1],"right":[0]}},{"each":{"left":[1e308],"right":[1e-308]}}]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var c judge.Claim
 		if json.Unmarshal(text, &c) == nil {
-			_, _ = c.Again()
+			_, _ = c.FromSeeds()
 		}
 	})
 }

@@ -24,8 +24,8 @@ var arrived = on(func(d *descent, _ int) {
 	for _, k := range []string{measure.KeyNC1Pinv, measure.KeyNC3Direct, key, "h1_" + key} {
 		d.measured(k, 1e-9)
 	}
-	if d.paced(100, 110); d.cfg.Model == ufm.ReLU3 {
-		d.paced(100, 200)
+	if d.paced(110, 100); d.cfg.Model == ufm.ReLU3 {
+		d.paced(200, 100)
 	}
 })
 
@@ -35,17 +35,11 @@ func (d *descent) measured(key string, v float64) {
 	d.found.Measures[key] = v
 }
 
-// paced makes a trace of a descent whose H1 and H2 collapse after so many iterations.
-func (d *descent) paced(h1, h2 int) {
-	d.found.Trace = nil
-	for i := 0; i <= 400; i += 20 {
-		after := func(n int) float64 {
-			if i < n {
-				return 1
-			}
-			return 1e-9
-		}
-		d.found.Trace = append(d.found.Trace, ufm.TracePoint{Iteration: i, Measures: map[string]float64{"h1_" + measure.KeyNC1Pinv: after(h1), measure.KeyNC1Pinv: after(h2)}})
+// paced makes six descents whose H1 and H2 collapse after about so many iterations.
+func (d *descent) paced(h1, h2 float64) {
+	d.paces = nil
+	for i := range 6 {
+		d.paces = append(d.paces, pace{uint64(i), h1 * (1 + .01*float64(i)), h2})
 	}
 }
 

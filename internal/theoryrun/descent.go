@@ -21,6 +21,7 @@ type descent struct {
 	setting
 	quick      int       // iterations instead of the recipe's; 0: the recipe's
 	tried      []attempt // the last one is shown
+	paces      []pace    // of the seed shown, and of others that ended in the optimum
 	found      ufm.Found
 	start, end []float64 // H
 }
@@ -58,9 +59,6 @@ func (d *descent) descend(ctx context.Context, opt Options, problem *ufm.Problem
 	}
 	run := ufm.Run{Method: ufm.GD, Iterations: iterations, Step: d.Descent.Step, Init: scale}
 	run.TraceAt = traceAt(iterations, max(1, min(d.Descent.Every, iterations/20)))
-	// A dead sample costs σ/(2N); a run above half of that is stuck.
-	twiceN := float64(2 * problem.K * problem.N)
-	stuck := 0.5 * float64(d.exact.Sigma) / twiceN
 	for try := range max(1, d.Descent.Seeds) {
 		run.Seed = opt.Seed + uint64(try)
 		var end ufm.Point
@@ -69,12 +67,49 @@ func (d *descent) descend(ctx context.Context, opt Options, problem *ufm.Problem
 		}
 		d.start, d.end = problem.Start(scale, run.Seed).H, end.H
 		opt.progressf("seed %d: f = %.8g after %d iterations, %.1f s", run.Seed, float64(d.found.Objective), d.found.Iterations, d.found.Seconds)
-		a := attempt{run.Seed, d.Descent.Seeds > 1 && float64(d.found.Gap) > stuck, d.found.Trap, twiceN * float64(d.found.Gap)}
+		a := attempt{run.Seed, d.Descent.Seeds > 1 && d.stuck(problem, d.found), d.found.Trap, twiceN(problem) * float64(d.found.Gap)}
 		if d.tried = append(d.tried, a); !a.stuck {
 			break
 		}
 	}
+	if d.cfg.ThreeFactor() {
+		d.paces = []pace{paceOf(run.Seed, d.found)}
+		return d.timeOthers(ctx, opt, problem, run)
+	}
 	return nil
+}
+
+// timeOthers runs further seeds until enough have ended in the optimum.
+func (d *descent) timeOthers(ctx context.Context, opt Options, problem *ufm.Problem, run ufm.Run) error {
+	if d.quick > 0 {
+		return nil
+	}
+	run.Iterations = d.Descent.PaceIterations
+	run.TraceAt = traceAt(run.Iterations, max(1, run.Iterations/1000))
+	for last := run.Seed + mostOthers; len(d.paces) < d.Descent.PaceSeeds && run.Seed < last; {
+		run.Seed++
+		found, _, err := problem.Solve(ctx, nil, d.exact, run)
+		if err != nil {
+			return err
+		}
+		words := "stuck"
+		if !d.stuck(problem, found) {
+			d.paces = append(d.paces, paceOf(run.Seed, found))
+			words = "timed"
+		}
+		opt.progressf("seed %d: %s, %d of %d, %.1f s", run.Seed, words, len(d.paces), d.Descent.PaceSeeds, found.Seconds)
+	}
+	return nil
+}
+
+// mostOthers bounds how many seeds are tried for the pace.
+const mostOthers = 60
+
+func twiceN(p *ufm.Problem) float64 { return float64(2 * p.K * p.N) }
+
+// stuck reports whether a run ended above the optimum: a dead sample costs σ/(2N), and above half of that a run has one.
+func (d *descent) stuck(p *ufm.Problem, found ufm.Found) bool {
+	return float64(found.Gap) > 0.5*float64(d.exact.Sigma)/twiceN(p)
 }
 
 // traceAt lists every multiple of every, and ten points in each of the first ten of these intervals, where curves bend.
@@ -122,7 +157,7 @@ func (d *descent) claims() []judge.Claim {
 	}
 	out := d.collapsed()
 	if d.cfg.ThreeFactor() {
-		out = append(out, d.pace())
+		out = append(out, d.paceClaim())
 	}
 	if d.cfg.Model == ufm.Linear3 {
 		nc2, _ := d.nc2Key()
@@ -166,38 +201,6 @@ func (d *descent) deadEntries() judge.Claim {
 	}
 	return claim("dead-entries", "entries of H that start negative never turn positive", negative > 0 && back == 0,
 		"%d of %d entries start negative, %d of them end positive", negative, len(d.start), back)
-}
-
-// pace compares how fast both layers collapse: the iterations after which NC1 stays below 1e-4.
-func (d *descent) pace() judge.Claim {
-	const level, apart = 1e-4, 1.5
-	relu := d.cfg.Model == ufm.ReLU3
-	statement := "without ReLU, NC1 of H1 and of H2 fall together"
-	if relu {
-		statement = "with ReLU, NC1 of H1 and of H2 run apart"
-	}
-	h1, ok1 := staysBelow(d.found, "h1_"+measure.KeyNC1Pinv, level)
-	h2, ok2 := staysBelow(d.found, measure.KeyNC1Pinv, level)
-	if !ok1 || !ok2 {
-		return judge.Claim{ID: "pace", Statement: statement, Verdict: judge.CannotTell, Reason: format.Sprintf("not both below %g within %d iterations", level, d.found.Iterations)}
-	}
-	ratio := float64(max(h1, h2)) / float64(min(h1, h2))
-	return claim("pace", statement, (ratio > apart) == relu,
-		"below %g for good after %d iterations (H1) and %d (H2): a factor of %.2f; called apart above %.1f (ours), with ReLU it varies from seed to seed, and this is one", level, h1, h2, ratio, apart)
-}
-
-// staysBelow returns the first traced iteration from which on a measure is below a level.
-func staysBelow(found ufm.Found, key string, level float64) (iteration int, ok bool) {
-	for _, t := range found.Trace {
-		v, has := t.Measures[key]
-		switch {
-		case !has || !(v < level):
-			ok = false
-		case !ok:
-			iteration, ok = t.Iteration, true
-		}
-	}
-	return iteration, ok
 }
 
 func (d *descent) facts() []theoryfig.Fact {
