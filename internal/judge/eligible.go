@@ -1,9 +1,11 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 
 	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/measure"
 )
 
 // eligible are the finished runs that a statement may be judged on.
@@ -40,8 +42,32 @@ func (s Statement) eligible(done []*JudgedRun) (e eligible) {
 	if n := sum(t.other); n > 0 {
 		e.notes = append(e.notes, fmt.Sprintf("%s left out, not %s (M-D Fig. 4)", format.Count(n, "run"), s.Runs))
 	}
-	e.blocked = t.blocked(s.Runs)
+	e.blocked = cmp.Or(t.blocked(s.Runs), sameRuns(e.kept))
 	return e
+}
+
+// fingerprints are values that no two runs share by chance.
+var fingerprints = [][2]string{{"train", "loss"}, {"train", measure.KeyNC1Pinv}, {"test", "loss"}}
+
+// sameRuns names two seeds of one configuration that gave the same run, to the last bit; "" if there are none. Seeds that change nothing
+// are no replicates, and an interval over them says nothing.
+func sameRuns(runs []*JudgedRun) string {
+	seen := map[string]*JudgedRun{}
+	for _, one := range runs {
+		print, known := one.Cell, 0
+		for _, f := range fingerprints {
+			if v, ok := one.Last(f[0], f[1]); ok && v != 0 {
+				print += fmt.Sprintf(" %x", v)
+				known++
+			}
+		}
+		other := seen[print]
+		if known >= 2 && other != nil && other.Seed != one.Seed {
+			return fmt.Sprintf("seeds %d and %d gave the same run, to the last bit: the seed changes nothing there", other.Seed, one.Seed)
+		}
+		seen[print] = one
+	}
+	return ""
 }
 
 // tally counts the runs of each configuration: selected, kept, and in the other configuration of M-D Fig.
