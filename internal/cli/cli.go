@@ -20,6 +20,7 @@ import (
 
 	"collapse.example/collapse/internal/bench"
 	"collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/kernel/isa"
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/safetext"
@@ -105,17 +106,9 @@ type app struct {
 func (a *app) commandLine() string {
 	line := "collapse"
 	for _, arg := range a.args {
-		line += " " + shellWord(arg)
+		line += " " + format.ShellWord(arg)
 	}
 	return line
-}
-
-// shellWord quotes a word that a shell would change.
-func shellWord(arg string) string {
-	if arg == "" || strings.ContainsAny(arg, " \t\n\"'$\\*?[]{}()<>|&;~#`!") {
-		return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-	}
-	return arg
 }
 
 // threads is the number of threads that the command computes with.
@@ -131,7 +124,7 @@ func (a *app) next(call string) string {
 	if usual, err := filepath.Abs(cmp.Or(os.Getenv("COLLAPSE_LAB"), "lab")); err == nil && usual == a.flags.Lab {
 		return "collapse " + call
 	}
-	return "collapse --lab " + shellWord(a.flags.Lab) + " " + call
+	return "collapse --lab " + format.ShellWord(a.flags.Lab) + " " + call
 }
 
 // usageError marks a call that was wrong, as opposed to a run that failed.

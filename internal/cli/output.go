@@ -142,7 +142,7 @@ func resultsFolder(o *outfile.Outputs, dir string, recipes ...string) (*outfile.
 	to, err := o.Folder("--results", dir, results.Kind, names...)
 	var foreign *outfile.ForeignError
 	if errors.As(err, &foreign) && foreign.Unlisted {
-		err = fmt.Errorf("%w. If an older version of this program wrote it, make the folder known first: collapse results %s", err, shellWord(dir))
+		err = fmt.Errorf("%w. If an older version of this program wrote it, make the folder known first: collapse results %s", err, format.ShellWord(dir))
 	}
 	return to, misuse(err)
 }

@@ -3,9 +3,9 @@ package cli
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +16,6 @@ import (
 	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/results"
-	"collapse.example/collapse/internal/spelling"
 	"collapse.example/collapse/internal/theoryfig"
 	"collapse.example/collapse/internal/theoryrun"
 	"collapse.example/collapse/internal/version"
@@ -26,6 +25,7 @@ type reproduceCmd struct {
 	writesFolder
 
 	ID       string   `arg:"" optional:"" complete:"recipes" help:"Recipe, such as tb-fig1; see --list." placeholder:"ID"`
+	Recipes  string   `help:"Folder of recipes of your own, ID.toml each, instead of those of the papers." type:"path" placeholder:"DIR"`
 	List     bool     `help:"List the recipes."`
 	All      bool     `help:"Every recipe, and one page over all of them; finished recipes are not repeated."`
 	Scale    string   `enum:"quick,standard,paper" default:"quick" help:"Scale: quick takes minutes on two cores, standard decides most claims on them, paper uses the paper's own sizes." placeholder:"NAME"`
@@ -43,14 +43,19 @@ type reproduceCmd struct {
 	RunPages bool     `help:"Also write each run's own page (1 to 5 MB each), and link to it."`
 	whereFlags
 
+	book        *recipe.Book    // where recipes are
 	index, kept *outfile.Folder // of the page, with --all over all recipes; of results, nil for none
 }
 
 // effects separates recipes that train networks from theory, and making pages from listing and estimating.
 func (c *reproduceCmd) effects() []effect {
-	trains, pure := c.All || recipe.Trains(c.ID), c.All || !recipe.Trains(c.ID)
+	book, err := recipe.BookIn(c.Recipes)
+	if err != nil { // Run says so
+		return nil
+	}
+	trains, pure := c.All || book.Trains(c.ID), c.All || !book.Trains(c.ID)
 	return append([]effect{
-		{"but list", !c.List, "is about one recipe, and --list lists them all"},
+		{"but list recipes", !c.List, "is about one recipe, and --list lists them all"},
 		{dryRunHas + " again out open results run-pages seed", !c.DryRun, "is about computing, and --dry-run computes nothing"},
 		{"again", c.All, "goes with --all; one recipe's page is always made, and its runs are kept"},
 		{"open", !c.All, "is for one page, and --all makes many"},
@@ -85,7 +90,10 @@ type recipeRow struct {
 	Kind  string `json:"kind"` // theory or training
 }
 
-func (c *reproduceCmd) Run(a *app) error {
+func (c *reproduceCmd) Run(a *app) (err error) {
+	if c.book, err = recipe.BookIn(c.Recipes); err != nil {
+		return usageError{err}
+	}
 	if err := c.folders(a); err != nil {
 		return err
 	}
@@ -120,7 +128,7 @@ func (c *reproduceCmd) folders(a *app) (err error) {
 	}
 	dir, ids := c.dir(c.ID), []string{c.ID}
 	if c.All {
-		dir, ids = c.allDir(), recipe.IDs()
+		dir, ids = c.allDir(), c.book.IDs()
 	}
 	o := a.labOutputs()
 	if c.index, err = pageFolder(o, dir); err == nil {
@@ -140,7 +148,7 @@ func (c *reproduceCmd) folder(a *app, id string) (*outfile.Folder, error) {
 // one makes the page of a recipe of either kind.
 func (c *reproduceCmd) one(a *app, id string) (reproduced, error) {
 	began := time.Now()
-	r, err := loadRecipe(id)
+	r, err := c.load(id)
 	if err != nil {
 		return reproduced{}, err
 	}
@@ -177,6 +185,7 @@ func (c *reproduceCmd) theory(a *app, r *recipe.Recipe, to *outfile.Folder) (rep
 	if c.Scale == "quick" {
 		p.Command += " --scale quick"
 	}
+	p.Command += c.choice().RecipesFlag()
 	result, err := writeTheory(p, to)
 	result.Paper = r.Paper
 	return result, err
@@ -222,16 +231,18 @@ func (r reproduced) print(a *app) {
 	a.printf("\n%s  (%.1f s)\n", r.Index, r.Seconds)
 }
 
-func loadRecipe(id string) (*recipe.Recipe, error) {
-	if !slices.Contains(recipe.IDs(), id) {
-		return nil, usagef("there is no recipe %q (collapse reproduce --list lists them)%s", id, spelling.Suggestion(id, recipe.IDs()))
+func (c *reproduceCmd) load(id string) (*recipe.Recipe, error) {
+	r, err := c.book.Load(id)
+	var unknown *recipe.UnknownError
+	if errors.As(err, &unknown) {
+		err = usagef("%w (--list shows what there is)", err)
 	}
-	return recipe.Load(id)
+	return r, err
 }
 
 func (c *reproduceCmd) list(a *app) error {
 	var rows []recipeRow
-	for _, h := range recipe.List() {
+	for _, h := range c.book.List() {
 		kind := "theory"
 		if h.Trains() {
 			kind = recipe.KindTraining
@@ -259,7 +270,7 @@ func (c *reproduceCmd) allDir() string { return cmp.Or(c.Out, filepath.Join("out
 // and does not stop the others.
 func (c *reproduceCmd) all(a *app) error {
 	var entries []page.IndexEntry
-	for _, id := range recipe.IDs() {
+	for _, id := range c.book.IDs() {
 		entry, err := c.oneOfAll(a, id)
 		if a.ctx.Err() != nil {
 			return fmt.Errorf("stopped at %s; run the same command again to continue: %w", id, a.ctx.Err())
@@ -286,7 +297,7 @@ func (c *reproduceCmd) oneOfAll(a *app, id string) (page.IndexEntry, error) {
 	kept := filepath.Join(c.dir(id), saved)
 	var before reproduced
 	if text, err := inputfile.Read(kept, inputfile.Record); err == nil && !c.Again && json.Unmarshal(text, &before) == nil &&
-		before.Scale == c.Scale && before.Program == version.Version && (!c.RunPages || len(before.RunPages) > 0 || !recipe.Trains(id)) {
+		before.Scale == c.Scale && before.Program == version.Version && (!c.RunPages || len(before.RunPages) > 0 || !c.book.Trains(id)) {
 		return before.IndexEntry, nil
 	}
 	a.notef("== %s\n", id)

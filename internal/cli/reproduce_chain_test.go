@@ -118,6 +118,35 @@ func TestAChainedRecipeRunsItsSearchFirst(t *testing.T) {
 	}
 }
 
+// A folder of own recipes is all that reproduce knows; one recipe may take settings from another of them.
+func TestRecipesOfAnOwnFolder(t *testing.T) {
+	longtest.Only(t)
+	dir := t.TempDir()
+	book := filepath.Join(dir, "my recipes")
+	if err := os.Mkdir(book, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"first.toml": tinyFirst, "second.toml": tinySecond} {
+		if err := os.WriteFile(filepath.Join(book, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, _ := called(t, 0, "reproduce", "--list", "--recipes", book); strings.Contains(out, "md-fig1") || !strings.Contains(out, "second") {
+		t.Error(out)
+	}
+	called(t, 0, "--lab", filepath.Join(dir, "lab"), "reproduce", "second", "--recipes", book, "--out", filepath.Join(dir, "page"))
+	html, err := os.ReadFile(filepath.Join(dir, "page", "index.html"))
+	if err != nil || !strings.Contains(string(html), "collapse reproduce second --scale quick --recipes &#39;"+book+"&#39;") {
+		t.Errorf("the page does not say how to make it again: %v", err)
+	}
+	if _, said := called(t, 2, "reproduce", "md-fig1", "--recipes", book); !strings.Contains(said, `there is no recipe "md-fig1" in `+book) {
+		t.Error(said)
+	}
+	if _, said := called(t, 2, "reproduce", "second", "--recipes", dir); !strings.Contains(said, "holds no file ID.toml") {
+		t.Error(said)
+	}
+}
+
 // checkTaken compares what the runs have with the best trial of their loss, over both seeds, and looks for it on the page.
 func checkTaken(t *testing.T, c *reproduceCmd, a *app, r *recipe.Recipe, result reproduced) {
 	t.Helper()

@@ -24,7 +24,7 @@ type planned struct {
 
 // dryRun prints what the recipe would compute and its cost.
 func (c *reproduceCmd) dryRun(a *app) error {
-	r, err := loadRecipe(c.ID)
+	r, err := c.load(c.ID)
 	if err != nil {
 		return err
 	}
@@ -121,8 +121,8 @@ func (c *reproduceCmd) dryRunAll(a *app) error {
 		return err
 	}
 	var plans []scale.Plan
-	for _, id := range recipe.IDs() {
-		r, err := recipe.Load(id)
+	for _, id := range c.book.IDs() {
+		r, err := c.book.Load(id)
 		if err != nil {
 			return err
 		}

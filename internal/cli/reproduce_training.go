@@ -128,7 +128,7 @@ func itemsOf(runs []recipe.Run) (configs []train.Config, items []study.Item, err
 }
 
 func (c *reproduceCmd) choice() recipe.Choice {
-	return recipe.Choice{Scale: c.Scale, Preset: c.Preset, Set: c.Set, Seeds: c.Seeds, BuiltIn: c.BuiltIn, Dir: c.DataDir}
+	return recipe.Choice{Scale: c.Scale, Preset: c.Preset, Set: c.Set, Seeds: c.Seeds, BuiltIn: c.BuiltIn, Dir: c.DataDir, Recipes: c.Recipes}
 }
 
 // dataAtHand opens every data set of the runs once, to report a missing one before hours of work.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/parity"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/store"
@@ -282,6 +283,6 @@ func (e executed) print(a *app) {
 		return
 	}
 	if len(e.Studies) == 1 && e.Done > 0 && !a.flags.Quiet {
-		a.printf("a page: %s\n", a.next("study report "+shellWord(e.Studies[0])))
+		a.printf("a page: %s\n", a.next("study report "+format.ShellWord(e.Studies[0])))
 	}
 }

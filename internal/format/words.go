@@ -75,3 +75,11 @@ func FLOP(n float64) string {
 	}
 	return Digits(n) + "\u00a0" + prefixes[at] + "FLOP"
 }
+
+// ShellWord is an argument as a shell takes it: quoted if it has a character that shells do not take as it stands.
+func ShellWord(arg string) string {
+	if arg == "" || strings.ContainsAny(arg, " \t\n\"'$\\*?[]{}()<>|&;~#`!") {
+		return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+	}
+	return arg
+}

@@ -63,7 +63,7 @@ func (r *Recipe) Source(c Choice) *Recipe {
 // OfSource is the choice for the search that a chained recipe takes settings from. Settings by hand and the number of seeds apply only to
 // the chained recipe.
 func (c Choice) OfSource() Choice {
-	return Choice{Scale: c.Scale, Preset: c.Preset, BuiltIn: c.BuiltIn, Dir: c.Dir}
+	return Choice{Scale: c.Scale, Preset: c.Preset, BuiltIn: c.BuiltIn, Dir: c.Dir, Recipes: c.Recipes}
 }
 
 // sets reports whether a key is set by hand.

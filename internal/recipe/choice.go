@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"collapse.example/collapse/internal/format"
 )
 
 // Departures lists where the runs of a choice depart from the paper's setting.
@@ -58,5 +60,13 @@ func (c Choice) Command(id string) string {
 	for _, s := range slices.Sorted(slices.Values(c.Set)) {
 		words = append(words, "--set", s)
 	}
-	return strings.Join(words, " ")
+	return strings.Join(words, " ") + c.RecipesFlag()
+}
+
+// RecipesFlag is what a command needs to find the recipe.
+func (c Choice) RecipesFlag() string {
+	if c.Recipes == "" {
+		return ""
+	}
+	return " --recipes " + format.ShellWord(c.Recipes)
 }

@@ -19,6 +19,7 @@ type Choice struct {
 	Seeds   int      // 0: the scale's
 	BuiltIn bool     // use the built-in glyphs instead of the data sets
 	Dir     string   // folder of the data sets; "" is the default
+	Recipes string   // folder of the recipe; "": it is one of the papers'
 }
 
 // Run is one training run of a recipe.

@@ -79,59 +79,6 @@ func (h Head) Notes() []string {
 	return []string{"Ours, not the paper's: " + h.Ours}
 }
 
-// List returns the heads of all recipes in the order of their IDs.
-func List() []Head {
-	entries, err := fs.ReadDir(recipes.Files, ".")
-	if err != nil {
-		panic("recipe: the embedded recipes cannot be listed: " + err.Error())
-	}
-	var out []Head
-	for _, e := range entries {
-		if h, ok := head(strings.TrimSuffix(e.Name(), ".toml")); ok {
-			out = append(out, h)
-		}
-	}
-	return out
-}
-
-// IDs returns the IDs of all recipes in order.
-func IDs() []string {
-	var out []string
-	for _, h := range List() {
-		out = append(out, h.ID)
-	}
-	return out
-}
-
-// Trains reports whether id names a recipe that trains networks.
-func Trains(id string) bool {
-	h, ok := head(id)
-	return ok && h.Trains()
-}
-
-// head reads only the head of a recipe; ok is false if no recipe has that ID.
-func head(id string) (h Head, ok bool) {
-	text, err := fs.ReadFile(recipes.Files, id+".toml")
-	return h, err == nil && toml.Unmarshal(text, &h) == nil
-}
-
-// Load returns the checked recipe with an ID. The error for an unknown ID lists the recipes.
-func Load(id string) (*Recipe, error) {
-	if _, err := fs.Stat(recipes.Files, id+".toml"); err != nil {
-		return nil, fmt.Errorf("there is no recipe %q; wanted one of %s", id, strings.Join(IDs(), ", "))
-	}
-	return LoadFrom(recipes.Files, id)
-}
-
-// LoadFrom is Load from another folder of recipes.
-func LoadFrom(files fs.FS, id string) (*Recipe, error) {
-	text, err := fs.ReadFile(files, id+".toml")
-	if err != nil {
-		return nil, fmt.Errorf("recipe: %w", err)
-	}
-	return parse(files, id+".toml", text)
-}
-
 // Parse reads a recipe from TOML and checks it completely. file is the name of its file, ID.toml.
 func Parse(file string, text []byte) (*Recipe, error) { return parse(recipes.Files, file, text) }
 

@@ -76,7 +76,11 @@ func (r *Recipe) checkTraining(text []byte) error {
 		if scale == "standard" && r.Standard.Seeds == 0 {
 			continue // not yet
 		}
-		if _, err := r.Foresee(Choice{Scale: scale}); err != nil {
+		runs, err := r.Foresee(Choice{Scale: scale})
+		if err == nil {
+			err = r.checkCells(runs)
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("scale %s: %w", scale, err))
 		}
 	}
@@ -90,6 +94,26 @@ func (r *Recipe) checkTraining(text []byte) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// checkCells reports claims about several cells of which these runs have only one: "under every optimiser" would hold under one.
+func (r *Recipe) checkCells(runs []Run) error {
+	values := map[string]map[string]bool{}
+	for _, run := range runs {
+		for _, setting := range run.Varied {
+			key, value, _ := strings.Cut(setting, "=")
+			if values[key] == nil {
+				values[key] = map[string]bool{}
+			}
+			values[key][value] = true
+		}
+	}
+	for _, c := range r.Claims {
+		if len(c.Cells) > 0 && !slices.ContainsFunc(c.Cells, func(key string) bool { return len(values[key]) > 1 }) {
+			return fmt.Errorf("claim %q has cells by %s, which does not vary there: give the scale a grid, or leave out cells", c.ID, strings.Join(c.Cells, ", "))
+		}
+	}
+	return nil
 }
 
 // lineOf is the line on which the claim with an ID begins.
