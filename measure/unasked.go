@@ -10,7 +10,7 @@ import (
 // compared with the amount of input. If named, or with "all", they are measured.
 const (
 	mostPairsWork  = 1e11 // operations (pairsWork) of one sweep over all pairs; uncertainties and nulls make about ten more
-	cheapPairsWork = 1e9  // the same that is done for the facts of a report alone
+	cheapPairsWork = 1e10 // the same that is done for the facts of a report alone
 	mostChoiceWork = 4e11 // operations (choiceWork) of decisions
 	mostFactorWork = 2e11 // operations (factorWork, singularWork) of NC1's operator, which uncertainties and nulls make about five times
 	workScale      = 320  // m numbers justify m²/workScale operations: a sweep where N²·d/K² is at least some 4,000

@@ -1,13 +1,13 @@
 package measurement
 
 import (
-	"collapse.example/collapse/internal/reporttest"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/reporttest"
 	"collapse.example/collapse/measure"
 )
 
@@ -149,5 +149,18 @@ func TestNoiseWithoutShuffledLabels(t *testing.T) {
 	}
 	if words := Finding(m); !strings.HasPrefix(words, "Collapsed") {
 		t.Errorf("far apart: %q (NC1 %g)", words, reporttest.Of(m.Measures, measure.KeyNC1Pinv))
+	}
+}
+
+// A list of measures without decisions leaves the headline of 2,000 tight classes as it is.
+func TestManyClassesAreCalledCollapsedWhateverIsSelected(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	s := blobsAround(r, farMeans(r, 2000, 64), always(4), always(1e-3))
+	report, err := measure.Measure(measure.Input[float64]{Train: measure.Memory(s.h, s.d, s.labels)}, measure.Options{Measures: []string{measure.KeyNC1Pinv}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if words := Finding(report); !strings.HasPrefix(words, "Collapsed") {
+		t.Error(words)
 	}
 }
