@@ -150,9 +150,9 @@ func printBeside(a *app, now page.Result, earlier *page.Beside) {
 		verdicts[c.ID] = c.Verdict
 	}
 	a.printf("The verdicts of the earlier runs, and in brackets those of the runs just computed:\n")
-	for _, c := range earlier.Claims {
+	a.printBySource("", earlier.Claims, func(c judge.Claim) {
 		a.printf("%-13s  %s [%s]\n", c.Verdict, c.Statement, cmp.Or(verdicts[c.ID], "not asked"))
-	}
+	})
 }
 
 // demoSubstitutions lists where the demo departs from Nguyen et al. 2023, Sections 4.1 and A.1.1.

@@ -76,10 +76,10 @@ func printReport(a *app, r page.Result) {
 		a.printf("  %s\n", fact)
 	}
 	a.printf("\n")
-	for _, claim := range r.Claims {
+	a.printBySource("  ", r.Claims, func(claim judge.Claim) {
 		a.print("  " + a.verdictMark(claim.Verdict))
 		a.printf("%-13s %s\n", claim.Verdict, claim.Statement)
-	}
+	})
 	printWritten(a, r)
 }
 

@@ -216,12 +216,16 @@ func (r reproduced) kept(began time.Time) results.Recipe {
 
 func (r reproduced) print(a *app) {
 	a.printf("%s: %s\n\n", r.ID, r.Title)
-	for _, claim := range r.Claims {
+	a.printBySource("", r.Claims, func(claim judge.Claim) {
 		a.print(a.verdictMark(claim.Verdict))
 		a.printf("%-14s %s\n", claim.Verdict, claim.Statement)
-		a.print(a.verdictMark(""))
-		a.printf("%-14s %s\n", "", claim.Reason)
-	}
+		for _, line := range []string{claim.Cited(), claim.Reason} {
+			if line != "" {
+				a.print(a.verdictMark(""))
+				a.printf("%-14s %s\n", "", line)
+			}
+		}
+	})
 	for _, note := range r.Notes {
 		a.printf("\n%s\n", note)
 	}
@@ -313,6 +317,7 @@ func (c *reproduceCmd) oneOfAll(a *app, id string) (page.IndexEntry, error) {
 }
 
 func printAll(a *app, index string, entries []page.IndexEntry) {
+	var claims []judge.Claim
 	for _, e := range entries {
 		if e.Error != "" {
 			reason, _, _ := strings.Cut(e.Error, "\n")
@@ -320,6 +325,11 @@ func printAll(a *app, index string, entries []page.IndexEntry) {
 			continue
 		}
 		a.printf("%-18s %-40s %.0f s\n", e.ID, e.Counts(), e.Seconds)
+		claims = append(claims, e.Claims...)
+	}
+	if len(claims) > 0 {
+		a.printf("\n")
+		a.printBySource("", claims, func(judge.Claim) {})
 	}
 	a.printf("\n%s\n", index)
 }

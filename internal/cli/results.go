@@ -17,9 +17,11 @@ type resultsCmd struct {
 
 // recipeVerdicts is the JSON of collapse results: a line for each recipe.
 type recipeVerdicts struct {
-	ID       string                `json:"id"`
-	Scale    string                `json:"scale"`
-	Verdicts map[judge.Verdict]int `json:"verdicts"`
+	ID       string                                 `json:"id"`
+	Scale    string                                 `json:"scale"`
+	Verdicts map[judge.Verdict]int                  `json:"verdicts"`
+	BySource map[judge.Source]map[judge.Verdict]int `json:"by_source"`
+	counts   string
 }
 
 func (c *resultsCmd) Run(a *app) error {
@@ -35,23 +37,16 @@ func (c *resultsCmd) Run(a *app) error {
 		return err
 	}
 	var rows []recipeVerdicts
+	var claims []judge.Claim
 	for _, r := range all {
-		row := recipeVerdicts{r.ID, r.Scale, map[judge.Verdict]int{}}
-		for _, claim := range r.Claims {
-			row.Verdicts[claim.Verdict]++
-		}
-		rows = append(rows, row)
+		rows, claims = append(rows, verdictsOf(r)), append(claims, r.Claims...)
 	}
 	return a.emit(rows, func() {
 		for _, r := range rows {
-			a.printf("%-14s %-9s", r.ID, r.Scale)
-			for _, v := range judge.Verdicts {
-				if n := r.Verdicts[v]; n > 0 {
-					a.printf("  %d %s", n, v)
-				}
-			}
-			a.printf("\n")
+			a.printf("%-14s %-9s %s\n", r.ID, r.Scale, r.counts)
 		}
+		a.printf("\n")
+		a.printBySource("", claims, func(judge.Claim) {})
 	})
 }
 
@@ -80,4 +75,17 @@ func (c *resultsCmd) check(a *app) error {
 		return fmt.Errorf("results: %s in %s", format.Count(len(audit.Different), "difference"), c.Dir)
 	}
 	return err
+}
+
+func verdictsOf(r results.Recipe) recipeVerdicts {
+	row := recipeVerdicts{ID: r.ID, Scale: r.Scale, Verdicts: map[judge.Verdict]int{}, BySource: map[judge.Source]map[judge.Verdict]int{}, counts: judge.CountsBySource(r.Claims)}
+	for _, g := range judge.GroupBySource(r.Claims) {
+		of := map[judge.Verdict]int{}
+		for _, claim := range g.Claims {
+			row.Verdicts[claim.Verdict]++
+			of[claim.Verdict]++
+		}
+		row.BySource[g.Source] = of
+	}
+	return row
 }

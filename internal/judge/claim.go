@@ -37,10 +37,11 @@ var Verdicts = []Verdict{Holds, Partly, Fails, CannotTell}
 // inWords maps answers to verdicts.
 var inWords = map[inference.Answer]Verdict{inference.Yes: Holds, inference.Partly: Partly, inference.No: Fails, inference.CannotTell: CannotTell}
 
-// Claim is one statement of the paper, judged on these runs.
+// Claim is one statement, judged on these runs.
 type Claim struct {
-	ID         string   `json:"id"`
-	Statement  string   `json:"statement"`
+	ID        string `json:"id"`
+	Statement string `json:"statement"`
+	Provenance
 	Verdict    Verdict  `json:"verdict"`
 	Reason     string   `json:"reason"`               // why this verdict, in a sentence
 	Effect     *Effect  `json:"effect,omitempty"`     // the effect behind the verdict; nil: not judged over seeds

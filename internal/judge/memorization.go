@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,7 +83,40 @@ func (g *Experiment) statements() (out []Statement) {
 	if g.hasLoss("ls") && g.hasLoss("ce") {
 		out = append(out, g.smoothing(noisy, units)...)
 	}
-	return append(out, g.settled(noisy, units[0])...)
+	out = append(out, g.settled(noisy, units[0])...)
+	for i := range out {
+		out[i].Provenance = g.sourceInMD(out[i].ID)
+	}
+	return out
+}
+
+// saidInMD are the sentences of M-D about two classes, by the claim that asks them.
+var saidInMD = map[string]Provenance{
+	"growth":    {FromPaper, "the memorization of noisy data points leads to a degradation (dilation) of the neural collapse", "abstract"},
+	"linear-ce": {FromPaper, "an approximately linear correspondence between … and mem for the CE derivatives (CE and LS) on all datasets when mem is not large", "Sec. 4.1"},
+	"linear-ls": {FromPaper, "an approximately linear correspondence between … and mem for the CE derivatives (CE and LS) on all datasets when mem is not large", "Sec. 4.1"},
+	"slope-ls":  {FromPaper, "as CE and LS share the same slope, these results suggest that the degradation of the test collapse (aka dilation) is a function of memorization", "Sec. 4.1"},
+	"slope-lr":  {FromPaper, "MSE and LR show a different memorization-dilation correspondence", "Sec. 4.1"},
+	"slope-mse": {FromPaper, "MSE and LR show a different memorization-dilation correspondence", "Sec. 4.1"},
+
+	"ls-memorizes-less":    {FromPaper, "since LS leads the network to memorize less, it results in improved performance", "Sec. 4.1"},
+	"ls-accuracy":          {FromPaper, "LS consistently performs better than CE across all datasets, with very few exceptions", "Fig. 1, caption"},
+	"settled-memorization": {FromPaper, "the last 50 epochs did not make any significant changes", "Sec. 4.1"},
+	"settled-dilation":     {FromPaper, "the last 50 epochs did not make any significant changes", "Sec. 4.1"},
+}
+
+// sourceInMD is the source of a claim of M-D Fig. 1: what is measured in other ways than the paper's is ours. Of more than two classes
+// the paper says only that dilation depends on memorization in a similar way.
+func (g *Experiment) sourceInMD(id string) Provenance {
+	p, said := saidInMD[id]
+	if classes, _ := strconv.Atoi(g.Settings["data.classes"]); classes > 2 {
+		p = Provenance{FromPaper, "Albeit not perfect, a similar dependence can be observed for multi-class settings", "App. A.1.2"}
+		said = slices.Contains([]string{"growth", "linear-ce", "linear-ls", "slope-ls"}, id)
+	}
+	if !said {
+		p = Provenance{Source: Ours}
+	}
+	return p
 }
 
 // dilates are the claims about dilation against memorization, in one form of the former.

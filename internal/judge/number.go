@@ -16,13 +16,15 @@ type Number struct {
 	What   string `toml:"what"`
 	Paper  string `toml:"paper"`  // with the digits it prints
 	Spread string `toml:"spread"` // standard deviation after ±, likewise; empty: none
+	Place  string `toml:"place"`  // the table or section that prints it
 	Unit   string `toml:"unit"`   // "%": Ours is a share and shown as a percentage
 	Ours   string `toml:"ours"`   // an expression (see Statement)
 }
 
 // Printed is the claim that these runs reproduce all numbers of a recipe. It is judged only at the paper's own scale.
 type Printed struct {
-	Says    string     `toml:"says"`
+	Says string `toml:"says"`
+	Provenance
 	Band    [2]float64 `toml:"band"`    // of ours − the paper's, in the unit of the numbers
 	Because string     `toml:"because"` // why this band
 	Runs    int        `toml:"runs"`    // number of runs behind each of the paper's numbers
@@ -55,7 +57,18 @@ func (n Number) Check() error {
 }
 
 // Comparison is a number of the paper beside that of runs, as text.
-type Comparison struct{ What, Paper, Ours, Difference string }
+type Comparison struct {
+	What, Paper, Ours, Difference string
+	Place                         string `json:",omitempty"` // where the paper prints it
+}
+
+// Placed names the number with the place where the paper prints it.
+func (c Comparison) Placed() string {
+	if c.Place == "" {
+		return c.What
+	}
+	return c.What + " (" + c.Place + ")"
+}
 
 // compared is a number with our estimate over seeds, in the paper's unit.
 type compared struct {
@@ -68,7 +81,7 @@ type compared struct {
 // unknown.
 func (n Number) compare(done []*JudgedRun, papersRuns int) (compared, error) {
 	missing := inference.Estimate{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
-	out := compared{Comparison: Comparison{n.What, n.Paper, "–", "–"}, ours: missing, difference: missing}
+	out := compared{Comparison: Comparison{What: n.What, Paper: n.Paper, Ours: "–", Difference: "–", Place: n.Place}, ours: missing, difference: missing}
 	program, err := compile(n.Ours)
 	if err != nil {
 		return out, fmt.Errorf("judge: number %q: %w", n.What, err)
@@ -125,7 +138,7 @@ func withInterval(e inference.Estimate) string {
 
 // judge answers the claim about all numbers of a table.
 func (p *Printed) judge(rows []compared, papersScale bool) Claim {
-	c := Claim{ID: "printed", Statement: p.Says, Verdict: CannotTell, Reason: "shown but not judged: these runs are not at the paper’s scale"}
+	c := Claim{ID: "printed", Statement: p.Says, Provenance: p.Provenance, Verdict: CannotTell, Reason: "shown but not judged: these runs are not at the paper’s scale"}
 	e := Effect{Kind: Equal, Unit: difference, Sides: [2]string{"these runs", "the paper"}, Band: &p.Band,
 		How: "the difference of each number, with both standard errors (Welch) and Student’s interval; the claim needs all rows inside the band, and one row outside (after Holm’s correction) contradicts it; band: " + p.Because}
 	var estimates []inference.Estimate

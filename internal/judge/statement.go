@@ -12,7 +12,7 @@ import (
 	"collapse.example/collapse/internal/spelling"
 )
 
-// Statement is a claim of a paper, as a recipe states it, put as a question to the runs of a study. Each seed gives one value, its
+// Statement is a claim, as a recipe states it, put as a question to the runs of a study. Each seed gives one value, its
 // effect: how left and right differ in the runs of that seed. The verdict follows from the mean effect over seeds and its 95 %
 // interval (internal/judge/inference).
 //
@@ -43,8 +43,9 @@ import (
 //
 // where x and y are names of values or keys of settings, and those of the expression language itself (abs, min, max, log, …).
 type Statement struct {
-	ID      string      `toml:"id"`
-	Says    string      `toml:"says"` // in words
+	ID   string `toml:"id"`
+	Says string `toml:"says"` // in words
+	Provenance
 	Kind    string      `toml:"kind"`
 	Left    string      `toml:"left"`
 	Right   string      `toml:"right"`
@@ -207,7 +208,7 @@ func (s Statement) judge(done []*JudgedRun) (Claim, error) {
 		return Claim{}, fmt.Errorf("judge: claim %q: %w", s.ID, err)
 	}
 	e := s.eligible(done)
-	claim := Claim{ID: s.ID, Statement: s.Says, Verdict: CannotTell, Reason: e.blocked, Statistics: e.notes}
+	claim := Claim{ID: s.ID, Statement: s.Says, Provenance: s.Provenance, Verdict: CannotTell, Reason: e.blocked, Statistics: e.notes}
 	if len(e.kept) == 0 {
 		return claim, nil
 	}

@@ -20,32 +20,26 @@ func (p recipePage) Found() string {
 	return Found(p.Judged, "")
 }
 
-// Found says how many claims hold, and which do not hold or stay open: "" without claims. runs are the words for what they were judged
-// on, if that is runs.
+// Found says for each source how many of its claims hold, and which do not hold or stay open: "" without claims. runs are the words for
+// what they were judged on, if that is runs.
 func Found(claims []judge.Claim, runs string) string {
 	if len(claims) == 0 {
 		return ""
 	}
 	by := map[judge.Verdict][]string{}
-	for _, c := range claims {
-		by[c.Verdict] = append(by[c.Verdict], "“"+c.Statement+"”")
-	}
-	on := ""
-	if runs != "" {
-		on = " on " + runs
+	for _, g := range judge.GroupBySource(claims) {
+		for _, c := range g.Claims {
+			by[c.Verdict] = append(by[c.Verdict], named(c))
+		}
 	}
 	var out []string
-	switch n, held := len(claims), len(by[judge.Holds]); {
-	case held == n && n == 1:
-		out = append(out, "The claim holds"+on+".")
-	case held == n:
-		out = append(out, fmt.Sprintf("All %d claims hold%s.", n, on))
+	switch n := len(claims); {
 	case n == len(by[judge.CannotTell]):
 		if n > 1 || lacking(claims) > 0 {
 			out = append(out, noVerdict(claims))
 		}
-	case n > 1:
-		out = append(out, fmt.Sprintf("%d of %d claims hold%s.", held, n, on))
+	case n > 1 || len(by[judge.Holds]) == 1:
+		out = append(out, held(claims, runs))
 	}
 	for _, v := range []struct {
 		verdict judge.Verdict
@@ -64,35 +58,71 @@ func Found(claims []judge.Claim, runs string) string {
 	return strings.Join(out, " ")
 }
 
-// Tally says how the verdicts on claims are spread: "" without claims. runs are the words for what they were judged on.
+// named quotes a claim in a sentence that also names others', and says if it is ours.
+func named(c judge.Claim) string {
+	if c.Source == judge.Ours || c.Source == judge.OwnCheck {
+		return "“" + c.Statement + "” (ours)"
+	}
+	return "“" + c.Statement + "”"
+}
+
+// held says how many claims of each source hold.
+func held(claims []judge.Claim, runs string) string {
+	on := ""
+	if runs != "" {
+		on = " on " + runs
+	}
+	groups := judge.GroupBySource(claims)
+	if len(groups) == 1 && groups[0].Count(judge.Holds) == len(claims) {
+		words := claimsOf[groups[0].Source]
+		if len(claims) == 1 {
+			return fmt.Sprintf("The %s holds%s.", words.one, on)
+		}
+		return fmt.Sprintf("All %d %s hold%s.", len(claims), words.more, on)
+	}
+	var parts []string
+	for _, g := range groups {
+		parts = append(parts, fmt.Sprintf("%d of %d %s", g.Count(judge.Holds), len(g.Claims), claimsOf[g.Source].more))
+	}
+	return format.List(parts) + " hold" + on + "."
+}
+
+// Tally says how the verdicts on claims are spread, for each source: "" without claims. runs are the words for what they were judged on.
 func Tally(claims []judge.Claim, runs string) string {
-	count := map[judge.Verdict]int{}
-	for _, c := range claims {
-		count[c.Verdict]++
-	}
-	held, n := count[judge.Holds], len(claims)
-	if n == 0 {
+	groups := judge.GroupBySource(claims)
+	switch all := (judge.BySource{Claims: claims}); {
+	case len(claims) == 0:
 		return ""
-	}
-	switch {
-	case count[judge.CannotTell] == n:
+	case all.Count(judge.CannotTell) == len(claims):
 		return noVerdict(claims)
-	case held == n || n == 1:
+	case all.Count(judge.Holds) == len(claims) || len(claims) == 1:
 		return Found(claims, runs)
 	}
-	out := fmt.Sprintf("%d of %d claims hold on %s", held, n, runs)
+	var sentences []string
+	for i, g := range groups {
+		out := fmt.Sprintf("%d of %d %s hold", g.Count(judge.Holds), len(g.Claims), claimsOf[g.Source].more)
+		if i == 0 {
+			out += " on " + runs
+		}
+		sentences = append(sentences, out+otherVerdicts(g)+".")
+	}
+	return strings.Join(sentences, " ")
+}
+
+// otherVerdicts counts the claims of a group that do not simply hold.
+func otherVerdicts(g judge.BySource) (out string) {
 	for _, v := range []struct {
 		verdict   judge.Verdict
 		one, more string
 	}{{judge.Partly, "holds in part", "hold in part"}, {judge.Fails, "does not", "do not"}, {judge.CannotTell, "is open", "are open"}} {
-		switch k := count[v.verdict]; {
+		switch k := g.Count(v.verdict); {
 		case k == 1:
 			out += ", 1 " + v.one
 		case k > 1:
 			out += fmt.Sprintf(", %d %s", k, v.more)
 		}
 	}
-	return out + "."
+	return out
 }
 
 // noVerdict says what is missing where no claim has a verdict.

@@ -34,6 +34,35 @@ func TestFound(t *testing.T) {
 	}
 }
 
+// Claims of ours do not swell the count of the paper's.
+func TestFoundCountsBySource(t *testing.T) {
+	of := func(source judge.Source, statement string, verdicts ...judge.Verdict) (out []judge.Claim) {
+		for _, v := range verdicts {
+			out = append(out, judge.Claim{Statement: statement, Verdict: v, Provenance: judge.Provenance{Source: source}})
+		}
+		return out
+	}
+	ours, paper := of(judge.Ours, "A", judge.Holds, judge.Holds, judge.Fails), of(judge.FromPaper, "B", judge.Holds, judge.Fails)
+	for _, c := range []struct {
+		claims       []judge.Claim
+		found, tally string
+	}{
+		{append(ours, paper...), "1 of 2 claims of the paper and 2 of 3 claims of our own hold on 9 runs. Not: “B”; “A” (ours).",
+			"1 of 2 claims of the paper hold on 9 runs, 1 does not. 2 of 3 claims of our own hold, 1 does not."},
+		{ours[:2], "All 2 claims of our own hold on 9 runs.", "All 2 claims of our own hold on 9 runs."},
+		{paper[:1], "The claim of the paper holds on 9 runs.", "The claim of the paper holds on 9 runs."},
+		{append(ours[:1:1], paper[0]), "1 of 1 claims of the paper and 1 of 1 claims of our own hold on 9 runs.", "1 of 1 claims of the paper and 1 of 1 claims of our own hold on 9 runs."},
+		{of(judge.OwnCheck, "C", judge.Holds), "The check of this program holds on 9 runs.", "The check of this program holds on 9 runs."},
+	} {
+		if got := Found(c.claims, "9 runs"); got != c.found {
+			t.Errorf("found %q, want %q", got, c.found)
+		}
+		if got := Tally(c.claims, "9 runs"); got != c.tally {
+			t.Errorf("tally %q, want %q", got, c.tally)
+		}
+	}
+}
+
 // Where no claim has a verdict, a page says what is missing instead of "0 of n hold".
 func TestNoVerdictSaysWhatIsMissing(t *testing.T) {
 	open := func(reason string, lacking ...int) (out []judge.Claim) {

@@ -1,9 +1,9 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"collapse.example/collapse/internal/format"
@@ -24,29 +24,9 @@ type IndexEntry struct {
 	Error   string        `json:"error,omitempty"` // why there is no page
 }
 
-// Counts is the number of claims per verdict, in words.
+// Counts is the number of claims per source and verdict, in words.
 func (e IndexEntry) Counts() string {
-	var words []string
-	for _, v := range judge.Verdicts {
-		if n := e.Count(v); n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", n, v))
-		}
-	}
-	if len(words) == 0 {
-		return "no claim"
-	}
-	return strings.Join(words, ", ")
-}
-
-// Count is the number of claims with a verdict.
-func (e IndexEntry) Count(v judge.Verdict) int {
-	n := 0
-	for _, c := range e.Claims {
-		if c.Verdict == v {
-			n++
-		}
-	}
-	return n
+	return cmp.Or(judge.CountsBySource(e.Claims), "no claim")
 }
 
 func relative(dir, path string) string {
@@ -66,11 +46,13 @@ type indexRow struct {
 // WriteIndex makes the page over all recipes, index.html in a folder, and returns its path.
 func WriteIndex(to *outfile.Folder, entries []IndexEntry, made time.Time) (index string, err error) {
 	page := struct {
-		Rows  []indexRow
-		Tiles []format.Tile
-		Made  string
+		Rows   []indexRow
+		Tiles  []format.Tile
+		Counts string // of verdicts, by source
+		Made   string
 	}{Made: format.Time(made)}
-	counts, seconds, failed := map[judge.Verdict]int{}, 0.0, 0
+	var claims []judge.Claim
+	seconds, failed := 0.0, 0
 	for _, e := range entries {
 		row := indexRow{IndexEntry: e}
 		if e.Picture != "" {
@@ -82,13 +64,12 @@ func WriteIndex(to *outfile.Folder, entries []IndexEntry, made time.Time) (index
 			failed++
 		}
 		seconds += e.Seconds
-		for _, v := range judge.Verdicts {
-			counts[v] += e.Count(v)
-		}
+		claims = append(claims, e.Claims...)
 		page.Rows = append(page.Rows, row)
 	}
-	page.Tiles = []format.Tile{tile(fmt.Sprint(len(entries)), "recipes"), tile(fmt.Sprint(counts[judge.Holds]), "claims hold"), tile(fmt.Sprint(counts[judge.Partly]), "hold partly"), tile(fmt.Sprint(counts[judge.Fails]), "do not hold"),
-		tile(fmt.Sprint(counts[judge.CannotTell]), "cannot tell"), tile(fmt.Sprint(failed), "recipes failed"), tile(format.Digits(seconds/60), "minutes")}
+	page.Counts = judge.CountsBySource(claims)
+	page.Tiles = append([]format.Tile{tile(fmt.Sprint(len(entries)), "recipes")}, heldTiles(claims)...)
+	page.Tiles = append(page.Tiles, tile(fmt.Sprint(failed), "recipes failed"), tile(format.Digits(seconds/60), "minutes"))
 	html, err := execute("index", page)
 	if err != nil {
 		return "", err

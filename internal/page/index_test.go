@@ -36,7 +36,7 @@ func TestWriteIndex(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	holds := entries[0].Count(judge.Holds)
+	holds := judge.BySource{Claims: entries[0].Claims}.Count(judge.Holds)
 	if holds == 0 || strings.Count(html, `<li data-verdict="holds">`) != holds {
 		t.Errorf("%d claims that hold on the page, wanted %d", strings.Count(html, `<li data-verdict="holds">`), holds)
 	}

@@ -148,22 +148,13 @@ func (r Recipe) build() (recipePage, []figure.Picture, error) {
 }
 
 func (r Recipe) tiles(done []*judge.JudgedRun, claims []judge.Claim) []format.Tile {
-	terminal, held := 0, 0
+	terminal := 0
 	for _, s := range done {
 		if s.Terminal {
 			terminal++
 		}
 	}
-	for _, c := range claims {
-		if c.Verdict == judge.Holds {
-			held++
-		}
-	}
-	var tiles []format.Tile
-	if len(claims) > 0 {
-		tiles = append(tiles, tile(fmt.Sprintf("%d of %d", held, len(claims)), "claims hold"))
-	}
-	tiles = append(tiles,
+	tiles := append(heldTiles(claims),
 		tile(strconv.Itoa(len(done)), "finished runs"),
 		tile(strconv.Itoa(len(r.Runs)-len(done)), "failed or unfinished"),
 		tile(strconv.Itoa(len(judge.Seeds(done))), "seeds"),
@@ -178,7 +169,7 @@ func (r Recipe) tiles(done []*judge.JudgedRun, claims []judge.Claim) []format.Ti
 func numberTable(numbers []judge.Comparison) format.Table {
 	t := format.Table{Columns: []string{"", "the paper", "these runs", "difference"}}
 	for _, n := range numbers {
-		t.Rows = append(t.Rows, []string{n.What, n.Paper, n.Ours, n.Difference})
+		t.Rows = append(t.Rows, []string{n.Placed(), n.Paper, n.Ours, n.Difference})
 	}
 	return t
 }

@@ -23,11 +23,11 @@ var templates = sync.OnceValue(Parts)
 // Parts returns this package's templates, for pages of others that share them.
 func Parts() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"rules":  func() any { return judge.Rules },
-		"charts": func() template.CSS { return template.CSS(chart.StyleSheet()) },
-		"place":  place,
-		"words":  wordFigures,
-		"signs":  signs,
+		"rules":    func() any { return judge.Rules },
+		"charts":   func() template.CSS { return template.CSS(chart.StyleSheet()) },
+		"bysource": bySource,
+		"words":    wordFigures,
+		"signs":    signs,
 	}).ParseFS(sources, "*.html"))
 }
 

@@ -2,9 +2,9 @@
 // kind training is a grid of training runs, with figures, the paper's numbers and claims; every other kind has a runner in
 // internal/theoryrun.
 //
-// recipe.go lists, reads and checks files, keys.go reports misspelt keys; theory.go and training.go define their contents; expand.go turns
-// a grid into configurations, chain.go takes settings for it from a search, search.go turns a search into a study's file; choice.go
-// describes a choice of runs in words.
+// recipe.go lists, reads and checks files, keys.go reports misspelt keys, source.go says whose the claims are; theory.go and
+// training.go define their contents; expand.go turns a grid into configurations, chain.go takes settings for it from a search,
+// search.go turns a search into a study's file; choice.go describes a choice of runs in words.
 package recipe
 
 import (
@@ -36,6 +36,7 @@ type Recipe struct {
 	Head
 	Theory
 	Training
+	Sources []Attribution `toml:"source"` // whose the claims of a theory recipe are
 
 	source *Recipe // of SettingsFrom; nil: none
 }
@@ -113,7 +114,7 @@ func (r *Recipe) check(text []byte) error {
 	if _, ok := sections[r.Kind]; !ok {
 		return errors.Join(append(errs, fmt.Errorf("kind is %q, wanted one of %s", r.Kind, strings.Join(Kinds(), ", ")))...)
 	}
-	errs = append(errs, r.checkSections(text))
+	errs = append(errs, r.checkSections(text), r.checkSources(text))
 	if r.Trains() {
 		errs = append(errs, r.checkTraining(text))
 	}
@@ -128,7 +129,7 @@ func (r *Recipe) checkSections(text []byte) error {
 	}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		own := slices.Contains(sections[r.Kind], name)
+		own := slices.Contains(sections[r.Kind], name) || name == "source" && !r.Trains() // a sketch has no claims, so it needs no sources
 		if !own && !slices.Contains([]string{"id", "title", "paper", "caption", "kind", "ours"}, name) {
 			errs = append(errs, fmt.Errorf("a recipe of kind %s cannot have %s, only %s", r.Kind, name, strings.Join(sections[r.Kind], ", ")))
 		}

@@ -28,6 +28,7 @@ set.run.epochs = 3
 [[claim]]
 id = "a"
 says = "it falls"
+source = "ours"
 kind = "less"
 left = 'final("train.nc1_pinv")'
 right = 'start("train.nc1_pinv")'

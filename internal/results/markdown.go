@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"collapse.example/collapse/internal/format"
@@ -15,8 +16,8 @@ func table(all []Recipe) string {
 	var b strings.Builder
 	b.WriteString("# Results\n\n")
 	fmt.Fprintf(&b, "%s. %s\n\n", format.Count(len(all), "recipe"), made(all))
-	fmt.Fprintf(&b, "%s [Figures](figures.md).\n\n", counts(all))
-	b.WriteString("| figure or table | claim | verdict | effect, 95 % interval | seeds |\n|---|---|---|---|---|\n")
+	fmt.Fprintf(&b, "%s\n%s [Figures](figures.md).\n\n", counts(all), sources)
+	b.WriteString("| figure or table | claim | source | verdict | effect, 95 % interval | seeds |\n|---|---|---|---|---|---|\n")
 	for _, r := range all {
 		for i, c := range r.Claims {
 			where := ""
@@ -24,7 +25,7 @@ func table(all []Recipe) string {
 				where = fmt.Sprintf("**%s** (%s)", cell(r.Paper), r.ID)
 			}
 			effect, seeds := effectOf(c)
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", where, cell(c.Statement), c.Verdict, cell(effect), seeds)
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", where, cell(c.Statement), cell(whose(c)), c.Verdict, cell(effect), seeds)
 		}
 	}
 	b.WriteString(openClaims(all))
@@ -49,34 +50,47 @@ func made(all []Recipe) string {
 	return fmt.Sprintf("%s, %.1f core hours (runs that recipes share are counted in each)", format.Count(runs, "run"), hours)
 }
 
-// counts are the verdicts on claims about trained networks, and on those about the theory.
+// counts are the verdicts on claims about trained networks, and on those about the theory, by source.
 func counts(all []Recipe) string {
-	trained, theory := map[judge.Verdict]int{}, map[judge.Verdict]int{}
+	var trained, theory []judge.Claim
 	for _, r := range all {
-		of := trained
-		if r.Runs == 0 {
-			of = theory
-		}
-		for _, c := range r.Claims {
-			of[c.Verdict]++
+		if r.Runs > 0 {
+			trained = append(trained, r.Claims...)
+		} else {
+			theory = append(theory, r.Claims...)
 		}
 	}
-	var lines []string
+	var b strings.Builder
+	b.WriteString("| claims | holds | partly | does not hold | cannot tell |\n|---|---|---|---|---|\n")
 	for _, kind := range []struct {
-		what     string
-		verdicts map[judge.Verdict]int
+		what   string
+		claims []judge.Claim
 	}{{"trained networks", trained}, {"the theory", theory}} {
-		var words []string
-		for _, v := range judge.Verdicts {
-			if n := kind.verdicts[v]; n > 0 {
-				words = append(words, fmt.Sprintf("%s: %d", v, n))
+		for _, g := range judge.GroupBySource(kind.claims) {
+			fmt.Fprintf(&b, "| %s: %s |", kind.what, g.Source.Words())
+			for _, v := range judge.Verdicts {
+				fmt.Fprintf(&b, " %d |", g.Count(v))
 			}
-		}
-		if len(words) > 0 {
-			lines = append(lines, "Claims about "+kind.what+": "+strings.Join(words, ", ")+".")
+			b.WriteString("\n")
 		}
 	}
-	return strings.Join(lines, " ")
+	return b.String()
+}
+
+// sources explains the words of the table of counts.
+const sources = "A claim of a paper is our question to one of its sentences, which is quoted; thresholds and bands in it are ours. Checks compare numbers of this program with each other."
+
+// whose says where a claim comes from.
+func whose(c judge.Claim) string {
+	switch cited := c.Cited(); {
+	case c.Source == judge.FromPaper:
+		return cited
+	case cited != "":
+		return "read off: " + cited
+	case c.Source == judge.OwnCheck:
+		return "check"
+	}
+	return string(c.Source)
 }
 
 // effectOf is what a claim rests on in a few words: the pooled effect, or the only one, or the reason where there is none.
@@ -97,26 +111,34 @@ func effectOf(c judge.Claim) (effect, seeds string) {
 	return fmt.Sprintf("%s %s (%s to %s)", c.Effect.Name(), digits(cell.Value), digits(cell.Lo), digits(cell.Hi)), fmt.Sprint(cell.Seeds)
 }
 
-// openClaims has a paragraph for each claim that does not simply hold.
+// openClaims has a paragraph for each claim that does not simply hold, the papers' sentences before others.
 func openClaims(all []Recipe) string {
 	var b strings.Builder
-	for _, r := range all {
-		for _, c := range r.Claims {
-			if c.Verdict == judge.Holds {
-				continue
+	for _, source := range append(slices.Clone(judge.Sources), judge.Unrecorded) {
+		headed := false
+		for _, r := range all {
+			for _, c := range r.Claims {
+				if c.Verdict == judge.Holds || c.Source != source {
+					continue
+				}
+				if !headed {
+					fmt.Fprintf(&b, "\n## What does not hold, holds partly or stays open: %s\n", source.Words())
+					headed = true
+				}
+				b.WriteString(r.openClaim(c))
 			}
-			if b.Len() == 0 {
-				b.WriteString("\n## What does not hold, holds partly or stays open\n")
-			}
-			fmt.Fprintf(&b, "\n**%s, %s: %s.** %s: %s.", cell(r.Paper), c.ID, c.Verdict, cell(c.Statement), cell(c.Reason))
-			for _, s := range c.Statistics {
-				fmt.Fprintf(&b, " %s.", cell(format.Capital(s)))
-			}
-			b.WriteString(r.deciding(c.Effect))
-			b.WriteString("\n")
 		}
 	}
 	return b.String()
+}
+
+func (r Recipe) openClaim(c judge.Claim) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n**%s, %s: %s.** %s: %s.", cell(r.Paper), c.ID, c.Verdict, cell(c.Statement), cell(c.Reason))
+	for _, s := range c.Statistics {
+		fmt.Fprintf(&b, " %s.", cell(format.Capital(s)))
+	}
+	return b.String() + r.deciding(c.Effect) + "\n"
 }
 
 // deciding says how long the seeds would take that decide an open claim, at what this recipe's took; "" if nothing is known.
@@ -140,7 +162,7 @@ func numbers(all []Recipe) string {
 			if b.Len() == 0 {
 				b.WriteString("\n## The papers’ numbers beside ours\n\n| recipe | what | the paper | these runs | difference |\n|---|---|---|---|---|\n")
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.ID, cell(n.What), n.Paper, n.Ours, n.Difference)
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.ID, cell(n.Placed()), n.Paper, n.Ours, n.Difference)
 		}
 	}
 	return b.String()

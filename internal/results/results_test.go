@@ -20,7 +20,7 @@ import (
 func some(id string, verdict judge.Verdict) results.Recipe {
 	effect := &judge.Effect{Kind: judge.Less, Unit: "log-ratio", Sides: [2]string{"a", "b"}, Cells: []judge.Cell{{Left: 1, Right: 2, Value: 0.5, Lo: 0.25, Hi: 0.75, Seeds: 6}}}
 	return results.Recipe{ID: id, Title: "A figure", Paper: "Someone 2022, Fig. 1", Scale: "standard", Command: "collapse reproduce " + id,
-		Claims:  []judge.Claim{{ID: "falls", Statement: "NC1 | falls <b>", Verdict: verdict, Reason: "the ratio is 0.5", Effect: effect, Statistics: []string{"2 runs left out"}}},
+		Claims:  []judge.Claim{{ID: "falls", Statement: "NC1 | falls <b>", Provenance: judge.Provenance{Source: judge.FromPaper, Quote: "it falls", Place: "Sec. 9"}, Verdict: verdict, Reason: "the ratio is 0.5", Effect: effect, Statistics: []string{"2 runs left out"}}},
 		Numbers: []judge.Comparison{{What: "accuracy", Paper: "99.50 ± 0.10", Ours: "99.1 ± 0.2", Difference: "−0.4"}},
 		Runs:    12, CoreHours: 1.5, Program: "0.1", Machine: "a processor", Date: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC),
 		Figures: []chart.Figure{{ID: "f", Title: "Falling", Panels: []chart.Panel{{ID: "p", X: chart.Axis{Label: "epoch"}, Y: chart.Axis{Label: "NC1"},
@@ -45,7 +45,7 @@ func TestSaveAndRebuild(t *testing.T) {
 		}
 	}
 	table := read(t, dir, "README.md")
-	for _, want := range []string{"2 recipes. 24 runs, 3.0 core hours", "Claims about trained networks: holds: 1, does not hold: 1. [Fig", "**Someone 2022, Fig. 1** (a)",
+	for _, want := range []string{"2 recipes. 24 runs, 3.0 core hours", "| trained networks: the papers’ sentences | 1 | 0 | 1 | 0 |", "| “it falls” (Sec. 9) |", "[Figures](figures.md)", "**Someone 2022, Fig. 1** (a)",
 		"NC1 \\| falls &lt;b>", "| does not hold | ratio 0.500 (0.250 to 0.750) | 6 |", "2 runs left out.", "| a | accuracy | 99.50 ± 0.10 | 99.1 ± 0.2 | −0.4 |", "`collapse reproduce b`", "2026-11-23"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the table lacks %q:\n%s", want, table)

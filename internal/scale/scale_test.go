@@ -37,6 +37,7 @@ seeds = 1
 [[claim]]
 id = "a"
 says = "it falls"
+source = "ours"
 kind = "less"
 left = 'final("train.nc1_pinv")'
 right = 'start("train.nc1_pinv")'

@@ -48,10 +48,12 @@ var controls = map[string][]control{
 			c.residual = slices.Clone(c.residual)
 			slices.Reverse(c.residual)
 		}), nil}},
-	"nc1-map/generic": {{"maps that keep NC1", on(func(m *nc1Map, i int) {
+	"nc1-map/generic": {{"a map that changes NC1", on(func(m *nc1Map, i int) {
+		*item(&item(&m.cases, i).generic, 7) *= 1 + 1e-8
+	}), on(func(m *nc1Map, i int) {
 		c := item(&m.cases, i)
 		c.generic = c.orthogonal
-	}), nil}},
+	})}},
 	"nc1-map/orthogonal": {{"maps that change NC1", on(func(m *nc1Map, i int) {
 		c := item(&m.cases, i)
 		c.orthogonal = c.generic
@@ -65,12 +67,13 @@ var controls = map[string][]control{
 			f.at(i).objective = smallest + 1e-6
 		}), nil}},
 
-	"surfaces/share":  {{"a share beside the expected one", on(func(s *surfaces, i int) { item(&s.losses, i).share += .03 }), nil}, {"a smaller share", on(func(s *surfaces, i int) { item(&s.losses, i).share -= .03 }), nil}},
-	"gradients/share": {{"a share beside the expected one", on(func(g *gradients, i int) { item(&g.losses, i).share += .03 }), nil}, {"a smaller share", on(func(g *gradients, i int) { item(&g.losses, i).share -= .03 }), nil}},
-	"surfaces/plain-least": {{"CE that turns less", on(func(s *surfaces, _ int) {
+	"surfaces/plain": {{"plain MSE that is steep along θ", on(func(s *surfaces, _ int) { s.plain = .51 }), nil}},
+	"surfaces/ce": {{"CE that is flat along θ", on(func(s *surfaces, _ int) {
 		i := slices.IndexFunc(s.losses, func(t turning) bool { return t.Kind == "ce" })
-		item(&s.losses, i).share = s.plain
+		item(&s.losses, i).share = .49
 	}), nil}},
+	"surfaces/rescaled":  {{"a rescaled MSE that turns less", on(func(s *surfaces, _ int) { s.losses = lastNoMore(s.turnings) }), nil}, {"no rescaled MSE", on(func(s *surfaces, _ int) { s.losses = s.losses[:2] }), nil}},
+	"gradients/rescaled": {{"a rescaled MSE that turns less", on(func(g *gradients, _ int) { g.losses = lastNoMore(g.turnings) }), nil}},
 	"gradients/limit": {
 		{"a gradient of the other sign along s", on(func(g *gradients, i int) { item(&g.limits, i).far.DS *= -1 }), nil},
 		{"a gradient of the other sign along θ", on(func(g *gradients, i int) { item(&g.limits, i).far.DTheta *= -1 }), nil},

@@ -123,6 +123,12 @@ func underLaw(t recipe.Dilation, at float64) *dilation.Solution {
 	return sol
 }
 
+// lastNoMore are losses whose last, a rescaled MSE, turns a feature as much as plain MSE does.
+func lastNoMore(t turnings) []turning {
+	item(&t.losses, len(t.losses)-1).share = t.plain
+	return t.losses
+}
+
 func last(c *attenuated, factor, residual float64) {
 	n := len(c.n) - 1
 	*item(&c.factor, n) = factor * c.limit

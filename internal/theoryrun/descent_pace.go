@@ -21,7 +21,7 @@ func paceOf(seed uint64, found ufm.Found) pace {
 }
 
 // paceClaim compares over seeds how fast both layers collapse: "adding the ReLU nonlinearity to the model better distinguishes between
-// the behavior of the features in the two levels, both in the rate of the collapse and in its structure" (TB, Sec. 5).
+// the behavior of the features in the two levels, both in the rate of the collapse and in its structure" (TB, Sec. 6).
 func (d *descent) paceClaim() judge.Claim {
 	e := judge.Effect{Kind: judge.Equal, Unit: judge.LogRatio, Band: &[2]float64{0.8, 1.25},
 		Sides: [2]string{"iterations until NC1 of H1 stays below 1e-4", "iterations until NC1 of H2 does"},

@@ -117,8 +117,8 @@ func (m *nc1Map) claims() []judge.Claim {
 		generic, orthogonal := c.farthest(c.generic), c.farthest(c.orthogonal)
 		const evidence = "largest |ratio − 1| of %d draws: %.2g (NC1(H1) = %.4g)"
 		out = append(out,
-			claim(numbered("generic", i), "NC1(W1·H1) = NC1(H1) is false for a generic invertible W1", generic > .1, evidence, len(c.generic), generic, c.before),
-			claim(numbered("orthogonal", i), "it holds for an orthogonal W1", orthogonal < 1e-9, evidence, len(c.orthogonal), orthogonal, c.before))
+			claim(numbered("generic", i), "NC1(W1·H1) = NC1(H1) for a generic invertible W1", generic < 1e-9, evidence, len(c.generic), generic, c.before),
+			claim(numbered("orthogonal", i), "NC1(W1·H1) = NC1(H1) for an orthogonal W1", orthogonal < 1e-9, evidence, len(c.orthogonal), orthogonal, c.before))
 	}
 	return out
 }

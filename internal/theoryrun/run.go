@@ -61,7 +61,11 @@ func Run(ctx context.Context, r *recipe.Recipe, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return resultOf(found), ctx.Err()
+	out := resultOf(found)
+	if err := r.Attribute(out.Claims); err != nil {
+		return nil, err
+	}
+	return out, ctx.Err()
 }
 
 // resultOf is a page's content out of what was computed.
