@@ -80,7 +80,7 @@ func polygon(m int, turned bool) block {
 	return best
 }
 
-// edges has a class for each pair of r points (the triangular graph, which Súkeník et al. 2024 use; not checked against the text):
+// edges has a class for each pair of r points (the triangular graph, which Súkeník et al. 2024 are said to use; not read):
 // rank r.
 func edges(r int) block {
 	t := mat.NewDense(r, r*(r-1)/2, nil)

@@ -5,8 +5,8 @@
 // with K classes, n samples per class, N = K·n and Y = I_K ⊗ 1_nᵀ; also with a ReLU after each of W_1, …, W_{L−1}, and with cross entropy.
 // Linear models with squared error are solved exactly. With a ReLU the package knows points of low rank, some of which lie below neural
 // collapse. L = 1 is model mse of package ufm without bias, L = 2 its linear3
-// (Tirer & Bruna 2022). docs/internal/formulas.md has the derivation; the results for L > 2 are ours, in line with what Dang et al. 2023 state
-// (not checked against their text).
+// (Tirer & Bruna 2022). docs/internal/formulas.md has the derivation; that linear models collapse is proved by
+// Dang et al. 2023 (abstract read; the derivation is ours).
 package deep
 
 import (

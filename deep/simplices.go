@@ -10,8 +10,8 @@ import (
 
 // Simplices is the best point of cross entropy with linear layers whose logits are simplices side by side, Z = ⊕ s_b·(I − 11ᵀ/m_b), in
 // blocks of m_b classes as equal as can be. One block is neural collapse (Symmetric); K/2 blocks [[y, −y], [−y, y]] are the
-// points of rank K/2 by which Garrod & Keating 2025 (arXiv:2410.23169) show that neural collapse is not optimal. Their text was not at hand: the proof
-// in docs/internal/formulas.md is ours.
+// points of rank K/2 by which Garrod & Keating 2025 (arXiv:2410.23169) show that neural collapse is not optimal. Of their text the abstract was read: the
+// proof in docs/internal/formulas.md is ours.
 type Simplices struct {
 	Objective float64   `json:"objective"`
 	Sizes     []int     `json:"sizes"`  // classes of each block

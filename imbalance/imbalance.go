@@ -4,7 +4,8 @@
 //
 // with n_k samples of class k, N = Σ n_k, no bias, and for ℓ cross entropy, cross entropy with label smoothing, or half the squared
 // error. docs/internal/formulas.md has the derivation. It gives the optimum with a duality gap, the penalties at which classes of a minority get
-// the same classifier (minority collapse: Fang et al. 2021), and the geometry of vanishing penalties (SELI: Thrampoulidis et al. 2022).
+// the same classifier (minority collapse: Fang et al. 2021; a sharp threshold: Hong & Ling 2023; squared error: Dang et al. 2023), and the
+// geometry of vanishing penalties (SELI: Thrampoulidis et al. 2022).
 package imbalance
 
 import (

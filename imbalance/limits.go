@@ -58,8 +58,8 @@ func (c Config) Critical(j int) float64 {
 // Limit is the geometry to which cross entropy tends as λ → 0 (SELI, Thrampoulidis et al. 2022): logits in the direction of the simplex-encoded labels.
 type Limit struct {
 	Geometry
-	// Proved says that these logits have the largest margins: the polar factor U·Vᵀ of M has only negative entries beside the
-	// diagonal of its columns (their condition; checked for these counts).
+	// Proved says that the program has checked for these counts what they prove, that these logits have the largest margins: the
+	// polar factor U·Vᵀ of M has only negative entries beside the diagonal of its columns.
 	Proved bool `json:"proved"`
 }
 

@@ -3,8 +3,8 @@
 //	f = 1/K Σ_k −log( exp(⟨w_k, h_k⟩/τ) / Σ_j exp(⟨w_j, h_k⟩/τ) ),   ‖w_k‖ = ‖h_k‖ = 1 in R^d
 //
 // With K ≤ d + 1 the optimum is a simplex ETF (Yaras et al. 2022). With more classes it is a "softmax code" (Jiang et al. 2023): as τ → 0
-// the smallest distance of a w_k to the convex hull of the others, its one-vs-rest margin, becomes as large as possible. Both are not
-// checked against their texts; docs/internal/formulas.md says what is proved here. All samples of a class have the same problem, so one feature
+// the smallest distance of a w_k to the convex hull of the others, its one-vs-rest margin, becomes as large as possible. The
+// codes for d + 2 ≤ K ≤ 2d are proved (Alcala et al. 2026). docs/internal/formulas.md says what was read of these works, and what is proved here. All samples of a class have the same problem, so one feature
 // per class is enough.
 package sphere
 

@@ -58,7 +58,7 @@ func (c Config) exactThree() Exact {
 	e.Available, e.Q = true, Number(q)
 	e.Status, e.Source = Proved, "TB Theorem 4.1 with the non-zero condition nK³λ_2λ_1λ_H1 ≤ 1/16 (ours)"
 	if relu {
-		e.Status, e.Source = Observed, "the best point known; TB Theorem 4.2 claims the linear value and frame, its proof has a gap"
+		e.Status, e.Source = Observed, "the best point known; TB Theorem 4.2, as printed in arXiv 2202.08087, claims the linear value and frame, its proof has a gap"
 	}
 	if q <= qExists {
 		tau, K := largerRoot(q), float64(c.K)

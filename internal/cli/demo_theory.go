@@ -98,7 +98,7 @@ func (c *demoTheoryCmd) Run(a *app) error {
 	}
 	return a.made(out, func() {
 		a.printf("%s\n\n", out.Headline)
-		a.printf("With ReLUs, Theorem 4.2 of Tirer & Bruna does not hold here:\n")
+		a.printf("With ReLUs, Theorem 4.2 of Tirer & Bruna (arXiv 2202.08087 as printed) does not hold here:\n")
 		for _, claim := range out.Hexagons {
 			where, _, _ := strings.Cut(claim.Statement, ": ")
 			found, _, _ := strings.Cut(claim.Reason, "; ") // without how exact it is

@@ -148,7 +148,7 @@ func (c *solveImbalancedCmd) draw(a *app, to *outfile.Folder, problem imbalance.
 	if err != nil {
 		return "", err
 	}
-	p := &page.Theory{ID: "imbalanced", Title: minorityHeadline(solved), Source: "unconstrained features; Fang et al. 2021; Thrampoulidis et al. 2022",
+	p := &page.Theory{ID: "imbalanced", Title: minorityHeadline(solved), Source: "unconstrained features; Fang et al. 2021; Thrampoulidis et al. 2022; Hong & Ling 2023; Dang et al. 2023",
 		Figures: []chart.Figure{theoryfig.ImbalanceFigure(found, c.Ratio)}, Command: c.command()}
 	return writePage(p, to)
 }

@@ -32,6 +32,9 @@ func TestResultsHaveTheSourcesOfTheRecipes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if found.Paper != r.Paper {
+			t.Errorf("%s: the result is about %q, the recipe about %q", found.ID, found.Paper, r.Paper)
+		}
 		kept := append([]judge.Claim(nil), found.Claims...)
 		if err := r.Attribute(found.Claims); err != nil {
 			t.Error(err)

@@ -3,6 +3,7 @@ package results_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -253,5 +254,29 @@ func TestThePapersPagesQuoteTheResults(t *testing.T) {
 	}
 	if quoting != 4 {
 		t.Errorf("%d pages quote claims, 4 papers are built in", quoting)
+	}
+}
+
+// README counts the papers' sentences as the committed results do.
+func TestReadmeCountsThePapersSentences(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("..", "..", "docs", "results", "standard", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said judge.BySource
+	for _, path := range paths {
+		var recipe results.Recipe
+		if err := json.Unmarshal([]byte(read(t, path)), &recipe); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range recipe.Claims {
+			if c.Source == judge.FromPaper {
+				said.Claims = append(said.Claims, c)
+			}
+		}
+	}
+	want := fmt.Sprintf("Of %d such claims %d hold, %d do not and %d are open", len(said.Claims), said.Count(judge.Holds), said.Count(judge.Fails), said.Count(judge.Partly)+said.Count(judge.CannotTell))
+	if len(said.Claims) < 100 || !strings.Contains(read(t, "..", "..", "README.md"), want) {
+		t.Errorf("README does not say %q", want)
 	}
 }

@@ -204,6 +204,7 @@ func (m *imbalanced) figures() []chart.Figure {
 }
 
 func (m *imbalanced) facts() []theoryfig.Fact {
-	return []theoryfig.Fact{theoryfig.Number("samples that a small class needs to be apart", m.critical, 6, "exact, ours"),
-		fact("ratio at which the small classes become one", format.Sprintf("%.5g", float64(m.Imbalance.N)/m.critical), "exact, ours")}
+	const from = "exact; derived here, after Hong & Ling 2023"
+	return []theoryfig.Fact{theoryfig.Number("samples that a small class needs to be apart", m.critical, 6, from),
+		fact("ratio at which the small classes become one", format.Sprintf("%.5g", float64(m.Imbalance.N)/m.critical), from)}
 }
