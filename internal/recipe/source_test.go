@@ -5,16 +5,26 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/pelletier/go-toml/v2"
+
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/recipe"
-	"collapse.example/collapse/internal/results"
+	"collapse.example/collapse/recipes"
 )
 
-// Every claim of the committed results has the source that today's recipe gives it, and every source belongs to a claim.
-func TestResultsHaveTheSourcesOfTheRecipes(t *testing.T) {
+// shown is what a committed result says of its claims.
+type shown struct {
+	ID, Paper string
+	Claims    []judge.Claim
+}
+
+// committed reads the results in docs.
+func committed(t *testing.T) (all []shown) {
+	t.Helper()
 	paths, err := filepath.Glob(filepath.Join("..", "..", "docs", "results", "standard", "*.json"))
 	if err != nil || len(paths) < 50 {
 		t.Fatalf("%d results, %v", len(paths), err)
@@ -24,18 +34,36 @@ func TestResultsHaveTheSourcesOfTheRecipes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var found results.Recipe
-		if err := json.Unmarshal(text, &found); err != nil {
+		var one shown
+		if err := json.Unmarshal(text, &one); err != nil {
 			t.Fatal(err)
 		}
-		r, err := recipe.Load(found.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// unchecked reads a recipe without checking it, which takes longer.
+func unchecked(t *testing.T, id string) (r recipe.Recipe) {
+	t.Helper()
+	text, err := recipes.Files.ReadFile(id + ".toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := toml.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Every claim of the committed results has the source that today's recipe gives it, and every source belongs to a claim.
+func TestResultsHaveTheSourcesOfTheRecipes(t *testing.T) {
+	for _, found := range committed(t) {
+		r := unchecked(t, found.ID)
 		if found.Paper != r.Paper {
 			t.Errorf("%s: the result is about %q, the recipe about %q", found.ID, found.Paper, r.Paper)
 		}
-		kept := append([]judge.Claim(nil), found.Claims...)
+		kept := slices.Clone(found.Claims)
 		if err := r.Attribute(found.Claims); err != nil {
 			t.Error(err)
 		}
@@ -129,43 +157,27 @@ func TestQuotationsAreLiteral(t *testing.T) {
 		}
 		texts = append(texts, plain(string(text)))
 	}
-	for id, quotes := range quotations(t) {
-		for quote := range quotes {
-			found := false
-			for _, text := range texts {
-				found = found || stands(quote, text)
-			}
-			if !found {
-				t.Errorf("%s: no paper says “%s”", id, quote)
-			}
+	asked := map[string]bool{"": true}
+	ask := func(id, quote string) {
+		if !asked[quote] && !slices.ContainsFunc(texts, func(text string) bool { return stands(quote, text) }) {
+			t.Errorf("%s: no paper says “%s”", id, quote)
+		}
+		asked[quote] = true
+	}
+	for _, id := range recipe.IDs() {
+		r := unchecked(t, id)
+		for _, c := range r.Training.Claims {
+			ask(id, c.Quote)
+		}
+		for _, s := range r.Sources {
+			ask(id, s.Quote)
 		}
 	}
-}
-
-// quotations are those of the committed results, whose sources are the recipes', by recipe.
-func quotations(t *testing.T) map[string]map[string]bool {
-	paths, err := filepath.Glob(filepath.Join("..", "..", "docs", "results", "standard", "*.json"))
-	if err != nil || len(paths) < 50 {
-		t.Fatalf("%d results, %v", len(paths), err)
-	}
-	out := map[string]map[string]bool{}
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var found results.Recipe
-		if err := json.Unmarshal(text, &found); err != nil {
-			t.Fatal(err)
-		}
-		out[found.ID] = map[string]bool{}
+	for _, found := range committed(t) { // also has the claims of M-D Fig. 1, which are in no recipe
 		for _, c := range found.Claims {
-			if c.Quote != "" {
-				out[found.ID][c.Quote] = true
-			}
+			ask(found.ID, c.Quote)
 		}
 	}
-	return out
 }
 
 // A quotation is found across line breaks, hyphens, markup and its ellipses, and only there.

@@ -265,7 +265,7 @@ func TestReadmeCountsThePapersSentences(t *testing.T) {
 	}
 	var said judge.BySource
 	for _, path := range paths {
-		var recipe results.Recipe
+		var recipe struct{ Claims []judge.Claim }
 		if err := json.Unmarshal([]byte(read(t, path)), &recipe); err != nil {
 			t.Fatal(err)
 		}
