@@ -182,7 +182,7 @@ func TestParquetOfOtherRowsThanItClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rows, want := range map[int]string{1000: "", 1001: "its pages hold 1000 rows, and the metadata claim 1001", 999: "it holds more than the 999 rows"} {
-		p := &parquetFile{b, file, freeParquet, newAccount(nil, len(b))}
+		p := &parquetFile{b, &parquetSource{file: b}, file, freeParquet, newAccount(nil, len(b))}
 		r := &columnReader{p: p, c: file.Root().Columns()[0], dtype: I64, rows: rows, width: 1}
 		out, err := r.load()
 		if want == "" && (err != nil || len(out) != 8*rows) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -1,7 +1,6 @@
 package arrayfile
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -34,6 +33,7 @@ const (
 // parquetFile is an opened file of columns.
 type parquetFile struct {
 	b       []byte
+	source  *parquetSource
 	file    *parquet.File
 	limit   int64 // bytes that a column may unpack to
 	account *account
@@ -53,14 +53,18 @@ func parseParquet(b []byte, account *account) (entries []entry, err error) {
 	if err := account.take(footerMemory * footer); err != nil {
 		return nil, fmt.Errorf("arrayfile: parquet: %d bytes of metadata: %w", footer, err)
 	}
-	if err := checkFooter(b[int64(len(b))-8-footer : len(b)-8]); err != nil {
+	if err := checkFooter(footerOf(b, footer)); err != nil {
 		return nil, fmt.Errorf("arrayfile: parquet: %w", err)
 	}
-	file, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	source, err := newParquetSource(b, footer)
 	if err != nil {
 		return nil, fmt.Errorf("arrayfile: parquet: %w", err)
 	}
-	p := &parquetFile{b, file, max(freeParquet, ratioParquet*int64(len(b))), account}
+	file, err := parquet.OpenFile(source, source.size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, fmt.Errorf("arrayfile: parquet: %w", err)
+	}
+	p := &parquetFile{b, source, file, max(freeParquet, ratioParquet*int64(len(b))), account}
 	p.leaves(file.Root(), func(c *parquet.Column) { entries = append(entries, p.entry(c)) })
 	seen := map[string]bool{}
 	for _, e := range entries {
@@ -103,7 +107,7 @@ func columnName(c *parquet.Column) string {
 // entry describes a column.
 func (p *parquetFile) entry(c *parquet.Column) entry {
 	e := entry{Header: Header{Name: columnName(c)}}
-	dtype, text, err := parquetType(c)
+	dtype, text, err := p.dtype(c)
 	if err != nil {
 		e.err = err
 		return e
@@ -144,8 +148,8 @@ func (p *parquetFile) entry(c *parquet.Column) entry {
 	return e
 }
 
-// parquetType returns the element type of a column, and whether it is text.
-func parquetType(c *parquet.Column) (t DType, text bool, err error) {
+// dtype returns the element type of a column, and whether it is text.
+func (p *parquetFile) dtype(c *parquet.Column) (t DType, text bool, err error) {
 	logical := c.Type().LogicalType()
 	if name := c.Type().String(); strings.HasPrefix(name, "DECIMAL") {
 		return 0, false, naturef("columns of type %s are not read; convert to floating-point numbers", name)
@@ -175,11 +179,26 @@ func parquetType(c *parquet.Column) (t DType, text bool, err error) {
 	case parquet.ByteArray:
 		return I64, true, nil
 	case parquet.FixedLenByteArray:
-		if _, half := logical.Value.(*format.Float16Type); half && c.Type().Length() == 2 {
+		if p.half(c) {
 			return F16, false, nil
 		}
 	}
 	return 0, false, naturef("columns of type %s are not read; want numbers, or text for labels", c.Type())
+}
+
+// half reports whether a column of two bytes holds float16, which the library's types do not know: the schema says it.
+func (p *parquetFile) half(c *parquet.Column) bool {
+	leaf := -1
+	for _, e := range p.file.Metadata().Schema {
+		if !e.Type.Valid {
+			continue
+		}
+		if leaf++; leaf == c.Index() {
+			_, half := e.LogicalType.Value.(*format.Float16Type)
+			return half && c.Type().Length() == 2
+		}
+	}
+	return false
 }
 
 // columnReader reads one whole column.
@@ -265,7 +284,8 @@ func (r *columnReader) load() (out []byte, err error) {
 
 // each visits all values in order. A null, or a list of another length, is an error that names the row.
 func (r *columnReader) each(visit func(parquet.Value)) error {
-	guard := &pageGuard{file: r.p.b, limit: r.p.limit, account: r.p.account, rep: r.c.MaxRepetitionLevel(), def: r.c.MaxDefinitionLevel()}
+	r.p.source.blanks = nil
+	guard := &pageGuard{file: r.p.b, source: r.p.source, limit: r.p.limit, account: r.p.account, rep: r.c.MaxRepetitionLevel(), def: r.c.MaxDefinitionLevel()}
 	defer guard.done()
 	groups := r.p.file.RowGroups()
 	for i := range groups {
@@ -273,6 +293,7 @@ func (r *columnReader) each(visit func(parquet.Value)) error {
 			return err
 		}
 	}
+	slices.SortFunc(r.p.source.blanks, func(x, y blank) int { return cmp.Compare(x.at, y.at) })
 	row, column := -1, r.width // before the first value
 	for _, group := range groups {
 		pages := group.ColumnChunks()[r.c.Index()].Pages()

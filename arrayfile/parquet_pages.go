@@ -1,16 +1,12 @@
 package arrayfile
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math/bits"
 
-	"github.com/klauspost/compress/snappy"
-	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -19,10 +15,13 @@ import (
 // compressed blocks and run lengths claim. A page passes only if its claims agree with its bytes.
 type pageGuard struct {
 	file       []byte
-	limit      int64 // bytes that all pages together may unpack to
+	source     *parquetSource // what the library will read
+	limit      int64          // bytes that all pages together may unpack to
 	account    *account
 	held       int64 // taken from account for the most demanding page
-	rep, def   int   // largest repetition and definition level
+	need       int64 // of the page at hand
+	unpacker   unpacker
+	rep, def   int // largest repetition and definition level
 	unpacked   int64
 	values     int64 // values of data pages so far
 	mostValues int64
@@ -42,12 +41,12 @@ func (g *pageGuard) column(meta *format.ColumnMetaData) error {
 		return errors.New("its first page lies outside the column")
 	}
 	g.values, g.mostValues = 0, meta.NumValues
-	for rest := g.file[start : start+meta.TotalCompressedSize]; len(rest) > 0; {
-		n, err := g.page(rest, meta.Codec)
+	for end := start + meta.TotalCompressedSize; start < end; {
+		n, err := g.page(g.file[start:end], start, meta.Codec)
 		if err != nil {
 			return err
 		}
-		rest = rest[n:]
+		start += int64(n)
 	}
 	if g.values != meta.NumValues {
 		return fmt.Errorf("its pages hold %d values, and %d are claimed", g.values, meta.NumValues)
@@ -55,8 +54,8 @@ func (g *pageGuard) column(meta *format.ColumnMetaData) error {
 	return nil
 }
 
-// page checks one page and returns its length with its header.
-func (g *pageGuard) page(b []byte, codec format.CompressionCodec) (int, error) {
+// page checks one page, which is at a place of the file, and returns its length with its header.
+func (g *pageGuard) page(b []byte, at int64, codec format.CompressionCodec) (int, error) {
 	n, err := thriftStruct(b)
 	if err != nil {
 		return 0, fmt.Errorf("page header: %w", err)
@@ -70,7 +69,12 @@ func (g *pageGuard) page(b []byte, codec format.CompressionCodec) (int, error) {
 		return 0, fmt.Errorf("a page claims %d bytes, and %d are left", packed, len(b)-n)
 	}
 	if g.unpacked += int64(h.UncompressedPageSize); g.unpacked > g.limit {
-		return 0, fmt.Errorf("its pages unpack to more than %d bytes, %d times the file; if that is intended, write it again less compressed", g.limit, ratioParquet)
+		return 0, errUnpacked(g.limit)
+	}
+	if codec == format.Lz4Raw {
+		if err := g.source.blankSize(b[:n], at); err != nil {
+			return 0, err
+		}
 	}
 	data := b[n : n+int(packed)]
 	if err := g.hold(&h); err != nil {
@@ -78,7 +82,7 @@ func (g *pageGuard) page(b []byte, codec format.CompressionCodec) (int, error) {
 	}
 	switch h.Type {
 	case format.DictionaryPage:
-		data, err = unpack(data, codec, int(h.UncompressedPageSize))
+		data, err = g.unpacker.unpack(data, codec, int(h.UncompressedPageSize))
 		if err == nil && int64(h.DictionaryPageHeader.V.NumValues) > 8*int64(len(data)) {
 			err = fmt.Errorf("a dictionary of %d values in %d bytes", h.DictionaryPageHeader.V.NumValues, len(data))
 		}
@@ -92,23 +96,39 @@ func (g *pageGuard) page(b []byte, codec format.CompressionCodec) (int, error) {
 	return n + int(packed), err
 }
 
+func errUnpacked(limit int64) error {
+	return fmt.Errorf("its pages unpack to more than %d bytes, %d times the file; if that is intended, write it again less compressed", limit, ratioParquet)
+}
+
 // hold takes the memory of a page: unpacked here and by the library, and as many decoded indexes and levels as it claims. The next
 // page reuses or drops it.
 func (g *pageGuard) hold(h *format.PageHeader) error {
 	count := max(h.DictionaryPageHeader.V.NumValues, h.DataPageHeader.V.NumValues, h.DataPageHeaderV2.V.NumValues, 0)
-	need := 3*int64(h.UncompressedPageSize) + 12*int64(count)
-	if need <= g.held {
-		return nil
-	}
-	if err := g.account.take(need - g.held); err != nil {
+	g.need = 0
+	if err := g.more(3*int64(h.UncompressedPageSize) + 12*int64(count)); err != nil {
 		return fmt.Errorf("a page of %d bytes and %d values: %w", h.UncompressedPageSize, count, err)
 	}
-	g.held = need
+	return nil
+}
+
+// more adds to the memory of the page at hand.
+func (g *pageGuard) more(n int64) error {
+	g.need += n
+	if g.need <= g.held {
+		return nil
+	}
+	if err := g.account.take(g.need - g.held); err != nil {
+		return err
+	}
+	g.held = g.need
 	return nil
 }
 
 // done returns what the pages took.
-func (g *pageGuard) done() { g.account.give(g.held) }
+func (g *pageGuard) done() {
+	g.unpacker.close()
+	g.account.give(g.held)
+}
 
 func (g *pageGuard) count(n int32) error {
 	if n < 0 || int64(n) > g.mostValues-g.values {
@@ -126,7 +146,7 @@ func (g *pageGuard) dataV1(data []byte, codec format.CompressionCodec, h *format
 	if err := g.count(v.NumValues); err != nil {
 		return err
 	}
-	data, err := unpack(data, codec, int(h.UncompressedPageSize))
+	data, err := g.unpacker.unpack(data, codec, int(h.UncompressedPageSize))
 	if err != nil {
 		return err
 	}
@@ -144,12 +164,12 @@ func (g *pageGuard) dataV1(data []byte, codec format.CompressionCodec, h *format
 		if n > uint64(len(data)-4) {
 			return errors.New("levels that are longer than their page")
 		}
-		if err := runs(data[4:4+n], bits.Len(uint(level.most)), int64(v.NumValues)); err != nil {
+		if err := g.runs(data[4:4+n], bits.Len(uint(level.most)), int64(v.NumValues)); err != nil {
 			return err
 		}
 		data = data[4+n:]
 	}
-	return values(data, v.Encoding, int64(v.NumValues))
+	return g.decoded(data, v.Encoding, int64(v.NumValues))
 }
 
 func (g *pageGuard) dataV2(data []byte, codec format.CompressionCodec, h *format.PageHeader) error {
@@ -169,7 +189,7 @@ func (g *pageGuard) dataV2(data []byte, codec format.CompressionCodec, h *format
 		data []byte
 	}{{g.rep, data[:rep]}, {g.def, data[rep : rep+def]}} {
 		if level.most > 0 {
-			if err := runs(level.data, bits.Len(uint(level.most)), int64(v.NumValues)); err != nil {
+			if err := g.runs(level.data, bits.Len(uint(level.most)), int64(v.NumValues)); err != nil {
 				return err
 			}
 		}
@@ -180,15 +200,15 @@ func (g *pageGuard) dataV2(data []byte, codec format.CompressionCodec, h *format
 	body := data[rep+def:]
 	if v.IsCompressed.V || !v.IsCompressed.Valid {
 		var err error
-		if body, err = unpack(body, codec, int(int64(h.UncompressedPageSize)-rep-def)); err != nil {
+		if body, err = g.unpacker.unpack(body, codec, int(int64(h.UncompressedPageSize)-rep-def)); err != nil {
 			return err
 		}
 	}
-	return values(body, v.Encoding, int64(v.NumValues))
+	return g.decoded(body, v.Encoding, int64(v.NumValues))
 }
 
-// values checks the counts that an encoding contains.
-func values(data []byte, encoding format.Encoding, most int64) error {
+// decoded checks what the values of a page decode to.
+func (g *pageGuard) decoded(data []byte, encoding format.Encoding, most int64) error {
 	switch encoding {
 	case format.Plain, format.ByteStreamSplit:
 		return nil // their length is their count
@@ -200,44 +220,59 @@ func values(data []byte, encoding format.Encoding, most int64) error {
 		if data[0] > 32 {
 			return fmt.Errorf("dictionary indexes of %d bits", data[0])
 		}
-		return runs(data[1:], int(data[0]), most)
+		return g.runs(data[1:], int(data[0]), most)
 	case format.RLE: // booleans
 		if len(data) < 4 {
 			return errors.New("a page that is cut short")
 		}
-		return runs(data[4:], 1, most)
+		return g.runs(data[4:], 1, most)
 	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
-		return delta(data, most)
+		return deltas(data, most)
+	case format.DeltaByteArray:
+		return g.prefixes(data, most)
 	}
 	return fmt.Errorf("values encoded as %v are not read; write the file with plain or dictionary encoding", encoding)
 }
 
-// runs adds up the run lengths of the hybrid encoding of runs and bit-packed groups.
-func runs(data []byte, width int, most int64) error {
-	total := uint64(0)
+// indexMemory is what the library keeps of a run's value: an index of 32 bits.
+const indexMemory = 4
+
+// runs bounds the run lengths of the hybrid encoding of runs and bit-packed groups, and takes the memory of values beyond those of the
+// page: writers fill the last run up.
+func (g *pageGuard) runs(data []byte, width int, most int64) error {
+	extra, err := paddingOf(data, width, most)
+	if err != nil {
+		return err
+	}
+	return g.more(indexMemory * extra)
+}
+
+// paddingOf returns how many values the runs hold beyond the page's. There can be 8 for each byte of them.
+func paddingOf(data []byte, width int, most int64) (int64, error) {
+	room, total := uint64(most)+8*uint64(len(data)), uint64(0)
 	for len(data) > 0 {
 		head, n := binary.Uvarint(data)
 		if n <= 0 {
-			return errors.New("run lengths that are cut short")
+			return 0, errors.New("run lengths that are cut short")
 		}
 		data = data[n:]
 		count, size := head>>1, uint64(width+7)/8
-		if head&1 != 0 { // groups of eight
+		if head&1 != 0 && count <= room { // groups of eight
 			count, size = 8*count, count*uint64(width)
 		}
-		if head>>1 > uint64(most) || size > uint64(len(data)) {
-			return fmt.Errorf("a run of %d values in a page of %d", head>>1, most)
+		if count > room || size > uint64(len(data)) {
+			return 0, fmt.Errorf("a run of %d values in a page of %d", count, most)
 		}
-		if total += count; total > uint64(most)+7 {
-			return fmt.Errorf("runs of more than the page's %d values", most)
+		if total += count; total > room {
+			return 0, fmt.Errorf("runs of more than the page's %d values", most)
 		}
 		data = data[size:]
 	}
-	return nil
+	return max(0, int64(total)-most), nil
 }
 
-// delta checks the header of a delta encoding: block size, miniblocks, count.
-func delta(data []byte, most int64) error {
+// deltas checks the header of a delta encoding: block size, miniblocks, count.
+func deltas(data []byte, most int64) error {
 	var head [3]uint64
 	for i := range head {
 		v, n := binary.Uvarint(data)
@@ -252,42 +287,24 @@ func delta(data []byte, most int64) error {
 	return nil
 }
 
-// unpack decompresses data to exactly size bytes, and never produces more.
-func unpack(data []byte, codec format.CompressionCodec, size int) ([]byte, error) {
-	var out []byte
-	var err error
-	switch codec {
-	case format.Uncompressed:
-		out = data
-	case format.Snappy:
-		var n int
-		if n, err = snappy.DecodedLen(data); err == nil && n == size && n/64 <= len(data) { // its longest copy is 64 bytes
-			out, err = snappy.Decode(nil, data)
-		}
-	case format.Gzip:
-		var r *gzip.Reader
-		if r, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
-			out, err = atMost(r, size)
-		}
-	case format.Zstd:
-		var r *zstd.Decoder
-		if r, err = zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(size)+1<<20)); err == nil {
-			out, err = atMost(r, size)
-			r.Close()
-		}
-	default:
-		return nil, fmt.Errorf("compression %v is not read; write the file with snappy, gzip, zstd or none", codec)
+// prefixes bounds texts that repeat the beginning of the one before: n bytes can ask for n² of them.
+func (g *pageGuard) prefixes(data []byte, most int64) error {
+	if err := deltas(data, most); err != nil {
+		return err
 	}
+	lengths, err := new(delta.BinaryPackedEncoding).DecodeInt32(nil, data)
 	if err != nil {
-		return nil, fmt.Errorf("unpacking a page: %w", err)
+		return err
 	}
-	if len(out) != size {
-		return nil, fmt.Errorf("a page unpacks to another size than the %d bytes it claims", size)
+	size := int64(0)
+	for _, n := range lengths {
+		if n < 0 {
+			return errors.New("a text that repeats less than nothing")
+		}
+		size += int64(n) // at most 2⁶² in all
 	}
-	return out, nil
-}
-
-// atMost reads to the end, but not far beyond size.
-func atMost(r io.Reader, size int) ([]byte, error) {
-	return io.ReadAll(io.LimitReader(r, int64(size)+1))
+	if g.unpacked += size; g.unpacked > g.limit {
+		return errUnpacked(g.limit)
+	}
+	return g.more(2 * size)
 }

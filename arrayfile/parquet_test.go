@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/encoding/delta"
 )
 
 type parquetRow struct {
@@ -46,7 +48,7 @@ func parquetBytes[T any](t testing.TB, rows []T, options ...parquet.WriterOption
 
 func TestParquet(t *testing.T) {
 	rows := parquetRows(5000)
-	for name, codec := range map[string]compress.Codec{"none": &parquet.Uncompressed, "snappy": &parquet.Snappy, "gzip": &parquet.Gzip, "zstd": &parquet.Zstd} {
+	for name, codec := range map[string]compress.Codec{"none": &parquet.Uncompressed, "snappy": &parquet.Snappy, "gzip": &parquet.Gzip, "zstd": &parquet.Zstd, "brotli": &parquet.Brotli, "lz4": &parquet.Lz4Raw} {
 		for _, version := range []int{1, 2} {
 			b := parquetBytes(t, rows, parquet.Compression(codec), parquet.DataPageVersion(version), parquet.PageBufferSize(4096), parquet.MaxRowsPerRowGroup(1777))
 			f, err := Parse(b)
@@ -204,28 +206,73 @@ func TestHostileParquet(t *testing.T) {
 
 func TestParquetRunsAreBounded(t *testing.T) {
 	claim := binary.AppendUvarint(nil, uint64(1)<<31<<1) // one run of 2³¹ values
-	if err := runs(append(claim, 1), 1, 1000); err == nil {
+	if _, err := paddingOf(append(claim, 1), 1, 1000); err == nil {
 		t.Error("a run of 2³¹ values passes in a page of 1000")
 	}
 	packed := binary.AppendUvarint(nil, uint64(1)<<40<<1|1)
-	if err := runs(packed, 0, 1000); err == nil {
+	if _, err := paddingOf(packed, 0, 1000); err == nil {
 		t.Error("2⁴³ bit-packed values of width 0 pass")
 	}
 	var many []byte
 	for range 200 {
 		many = append(binary.AppendUvarint(many, 100<<1), 1)
 	}
-	if err := runs(many, 1, 1000); err == nil {
+	if _, err := paddingOf(many, 1, 1000); err == nil {
 		t.Error("20,000 values pass in a page of 1000")
 	}
-	if err := runs(append(binary.AppendUvarint(nil, 1000<<1), 1), 1, 1000); err != nil {
+	if _, err := paddingOf(append(binary.AppendUvarint(nil, 1000<<1), 1), 1, 1000); err != nil {
 		t.Errorf("a run of as many values as the page: %v", err)
+	}
+	filled := append(binary.AppendUvarint(nil, 32<<1|1), make([]byte, 32)...) // DuckDB and Impala fill the last run up
+	if extra, err := paddingOf(filled, 1, 250); err != nil || extra != 6 {
+		t.Errorf("256 values of one bit in a page of 250: %d more, %v", extra, err)
+	}
+}
+
+// TestParquetPrefixesAreBounded: texts that repeat what came before make much of a few bytes.
+func TestParquetPrefixesAreBounded(t *testing.T) {
+	lengths := make([]int32, 1000)
+	for i := range lengths {
+		lengths[i] = 1 << 20
+	}
+	data, err := new(delta.BinaryPackedEncoding).EncodeInt32(nil, lengths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &pageGuard{limit: freeParquet, account: newAccount(nil, len(data))}
+	if err := g.prefixes(data, 1000); err == nil || !strings.Contains(err.Error(), "unpack to more than") {
+		t.Errorf("%d bytes that decode to a billion: %v", len(data), err)
+	}
+	if err := g.prefixes(data, 999); err == nil {
+		t.Error("1000 texts pass in a page of 999")
+	}
+}
+
+// TestParquetSourceReadsBlanksAsZero, in whatever pieces it is read.
+func TestParquetSourceReadsBlanksAsZero(t *testing.T) {
+	s := &parquetSource{file: []byte("abcdefghij"), end: []byte("kl"), blanks: []blank{{2, 1}, {5, 3}}}
+	const want = "ab\x00de\x80\x80\x00ijkl"
+	for size := 1; size <= len(want); size++ {
+		var got []byte
+		for at := 0; at < len(want); at += size {
+			p := make([]byte, min(size, len(want)-at))
+			if n, err := s.ReadAt(p, int64(at)); n != len(p) || err != nil {
+				t.Fatalf("%d bytes at %d: %d, %v", len(p), at, n, err)
+			}
+			got = append(got, p...)
+		}
+		if string(got) != want {
+			t.Errorf("in pieces of %d: %q, want %q", size, got, want)
+		}
+	}
+	if n, err := s.ReadAt(make([]byte, 3), 10); n != 2 || err != io.EOF {
+		t.Errorf("beyond the end: %d, %v", n, err)
 	}
 }
 
 func FuzzParquet(f *testing.F) {
 	for _, version := range []int{1, 2} {
-		for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd, &parquet.Gzip} {
+		for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Zstd, &parquet.Gzip, &parquet.Brotli, &parquet.Lz4Raw} {
 			f.Add(parquetBytes(f, parquetRows(20), parquet.DataPageVersion(version), parquet.Compression(codec)))
 		}
 	}

@@ -88,24 +88,34 @@ func (w *thriftWalk) varint() (uint64, error) {
 }
 
 func (w *thriftWalk) structure(depth int) error {
+	return w.fields(depth, func(int64, byte, int) {})
+}
+
+// fields walks a structure and visits each field after its value: its number, its type, and where the value begins.
+func (w *thriftWalk) fields(depth int, visit func(id int64, kind byte, value int)) error {
 	if depth > thriftDepth {
 		return fmt.Errorf("metadata nested more than %d deep", thriftDepth)
 	}
-	for {
+	for id := int64(0); ; {
 		head, err := w.byte()
 		if err != nil || head == 0 {
 			return err
 		}
+		id += int64(head >> 4)
 		if head>>4 == 0 { // the field's number follows
-			if _, err := w.varint(); err != nil {
+			n, err := w.varint()
+			if err != nil {
 				return err
 			}
+			id = int64(n>>1) ^ -int64(n&1)
 		}
-		if kind := head & 15; kind > 2 { // 1 and 2 are true and false
+		kind, value := head&15, w.at
+		if kind > 2 { // 1 and 2 are true and false
 			if err := w.value(kind, depth+1); err != nil {
 				return err
 			}
 		}
+		visit(id, kind, value)
 	}
 }
 
