@@ -85,11 +85,11 @@ func parse(b []byte, account *account) (*File, error) {
 	case isMAT(b):
 		f.entries, err = parseMAT(b, account)
 	case len(b) > 8 && b[8] == '{':
-		var arrays []Array
-		arrays, f.Metadata, err = ParseSafetensors(b)
-		f.entries = loaded(arrays...)
+		f.entries, f.Metadata, err = safetensorsEntries(b)
 	case len(b) > 2 && b[0] == 0x80 && b[1] <= 5:
-		err = errors.New("arrayfile: a bare pickle is not read, since opening it may run code; save with torch.save, numpy.save or safetensors")
+		if f.entries, err = pickleEntries("", b, account); err != nil {
+			err = fmt.Errorf("arrayfile: %w", err)
+		}
 	default:
 		err = fmt.Errorf("arrayfile: the file starts with %.8q, which is none of .npy, .npz, .safetensors, .pt, .parquet and .mat", b)
 	}

@@ -198,7 +198,7 @@ func npyType(descr string) (DType, bool, error) {
 		big := order == ">" || order == "=" && hostBigEndian
 		return t, big && t.Size() > 1, nil
 	case strings.HasPrefix(name, "O"):
-		return 0, false, naturef("object arrays hold pickled Python, which may run code, and are not read; save plain numbers, or text as text (.astype(str))")
+		return 0, false, objectsError{naturef("object arrays hold pickled Python, which may run code, and are not read; save plain numbers, or text as text (.astype(str))")}
 	case strings.HasPrefix(name, "c"):
 		return 0, false, naturef("complex numbers (element type %.40q) are not read; save real and imaginary parts side by side as twice as many columns", descr)
 	case name == "f12" || name == "f16":

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -128,23 +127,4 @@ func (t *textError) decode(raw []byte) (string, error) {
 		runes = append(runes, rune(unit))
 	}
 	return string(runes), nil
-}
-
-// parseBareNPY reads a .npy file in memory, with numbers or text.
-func parseBareNPY(b []byte, account *account) ([]entry, error) {
-	a, err := ParseNPY(b)
-	var text *textError
-	if !errors.As(err, &text) {
-		return loaded(a), err
-	}
-	r := bytes.NewReader(b)
-	if _, err := readNPYText(r); err != nil {
-		return nil, err
-	}
-	data := slices.Clip(b[len(b)-r.Len():])
-	e, err := text.entry(int64(len(data)), account, func() ([]byte, error) { return data, nil })
-	if err != nil {
-		return nil, fmt.Errorf("arrayfile: npy: %w", err)
-	}
-	return []entry{e}, nil
 }

@@ -109,7 +109,13 @@ func parseZip(b []byte, account *account) ([]entry, error) {
 			return nil, fmt.Errorf("arrayfile: npz: %q occurs twice", m.Name)
 		}
 		seen[name] = true
-		entries = append(entries, m.entry(name))
+		for _, e := range m.entries(name) {
+			if e.Name != name && seen[e.Name] {
+				return nil, fmt.Errorf("arrayfile: npz: two arrays are called %.80q", e.Name)
+			}
+			seen[e.Name] = true
+			entries = append(entries, e)
+		}
 	}
 	return entries, nil
 }
@@ -167,9 +173,9 @@ func namedAlike(b []byte, name string) bool {
 	return false
 }
 
-// entry reads the header of a .npy member.
-func (m member) entry(name string) entry {
-	fail := func(err error) entry { return entry{Header: Header{Name: name}, err: err} }
+// entries reads the header of a .npy member, which is one array unless it holds objects.
+func (m member) entries(name string) []entry {
+	fail := func(err error) []entry { return []entry{{Header: Header{Name: name}, err: err}} }
 	if err := m.check(); err != nil {
 		return fail(err)
 	}
@@ -193,6 +199,14 @@ func (m member) entry(name string) entry {
 	}
 	e := entry{Header: h, load: elements}
 	var text *textError
+	var objects objectsError
+	if errors.As(err, &objects) {
+		pickle, unpacking := elements()
+		if unpacking != nil {
+			return fail(unpacking)
+		}
+		return objectEntries(name, pickle, err, m.account)
+	}
 	if errors.As(err, &text) {
 		e, err = text.entry(int64(min(m.UncompressedSize64, math.MaxInt64))-start, m.account, elements)
 	} else if err == nil {
@@ -202,7 +216,7 @@ func (m member) entry(name string) entry {
 		return fail(err)
 	}
 	e.Name = name
-	return e
+	return []entry{e}
 }
 
 // checkSize compares a header with the member whose elements begin at start.

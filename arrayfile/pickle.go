@@ -7,11 +7,12 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"unsafe"
 )
 
 // A reader of pickles. It builds numbers, text, lists, tuples, dicts and what a dialect knows: descriptions of tensors in PyTorch's
-// files, arrays in numpy's. It never calls or imports anything, or sets attributes. Opcodes that are not listed here, and globals
-// and reductions that a dialect does not list, are refused.
+// files, arrays in numpy's. It never calls or imports anything, or sets attributes. Opcodes that are not listed here are refused;
+// so are globals and calls that a dialect does not list, or they become values that only say so.
 
 const (
 	maxStack = 1_000_000
@@ -52,9 +53,8 @@ type dialect interface {
 	state(of, state any) error
 	// outside returns what a reference to something outside the pickle stands for.
 	outside(reference any) (any, error)
-	// string returns a text or bytes of the file; some dialects copy it.
-	string(b []byte) string
-	copies() bool
+	// lenient reports whether objects that are not known become values.
+	lenient() bool
 }
 
 // unpickle reads the pickle at the start of b and returns its value and its length.
@@ -214,8 +214,8 @@ func (m *machine) step(op byte) {
 		m.push(int64(int32(m.number(4))))
 	case 'G': // BINFLOAT, big endian
 		m.push(math.Float64frombits(bits.ReverseBytes64(m.number(8))))
-	case 0x8a: // LONG1
-		m.long(m.counted(1))
+	case 0x8a, 0x8b: // LONG1, LONG4
+		m.long(m.counted([...]uint64{1, 4}[op-0x8a]))
 	case 'X', 0x8c, 0x8d, 'U', 'T', 'C', 'B', 0x8e, 0x96:
 		m.text(op)
 	case ']', '}', ')', '(', 't', 0x85, 0x86, 0x87, 'a', 'e', 's', 'u', '0', '1', '2':
@@ -224,6 +224,8 @@ func (m *machine) step(op byte) {
 		m.remember(op)
 	case 'c', 0x93, 'R', 'Q', 'b':
 		m.object(op)
+	case 0x81, 0x92, 0x8f, 0x90, 0x91:
+		m.foreign(op)
 	default:
 		m.failf("opcode 0x%02x is not read: files may hold tensors or arrays, numbers, text, lists, tuples and dicts only", op)
 	}
@@ -255,11 +257,8 @@ func (m *machine) text(op byte) {
 		size = 8
 	}
 	b := m.counted(size)
-	if m.copies() {
-		m.cost(int64(len(b)))
-	}
-	if m.err == nil {
-		m.push(m.string(b))
+	if m.err == nil { // shared: images of hundreds of megabytes are kept as text or bytes
+		m.push(unsafe.String(unsafe.SliceData(b), len(b)))
 	}
 }
 
@@ -302,6 +301,9 @@ func (m *machine) fill(op byte, items []any) {
 			m.push(v)
 			return
 		}
+	case *foreign:
+		m.push(v)
+		return
 	case *dict:
 		if (op == 's' || op == 'u') && len(items)%2 == 0 {
 			for i := 0; i < len(items); i += 2 {

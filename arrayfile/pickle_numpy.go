@@ -15,7 +15,10 @@ type numpyDialect struct{}
 // Values in such a pickle. The pointers are values that BUILD completes after others already refer to them.
 type (
 	numpyType  struct{ descr string } // such as "<f4"
-	numpyArray struct{ Array }
+	numpyArray struct {
+		Array
+		unread *unread // instead of the array's elements; nil: there are none, or they are read
+	}
 )
 
 // Globals that may occur. Modules of numpy 2 begin with numpy._core; numpyGlobal strips the underscore.
@@ -45,10 +48,7 @@ func (numpyDialect) outside(any) (any, error) {
 	return nil, errors.New("a reference to something outside of the pickle")
 }
 
-// string shares the file's memory: images of hundreds of megabytes are kept as text or bytes.
-func (numpyDialect) string(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
-func (numpyDialect) copies() bool { return false }
+func (numpyDialect) lenient() bool { return false }
 
 func (numpyDialect) call(callee any, args tuple) (any, error) {
 	g, ok := callee.(global)

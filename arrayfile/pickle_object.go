@@ -39,6 +39,29 @@ func (m *machine) object(op byte) {
 	}
 }
 
+// foreign handles opcodes of objects and sets, which only lenient dialects read.
+func (m *machine) foreign(op byte) {
+	if !m.lenient() {
+		m.failf("opcode 0x%02x is not read: files may hold tensors or arrays, numbers, text, lists, tuples and dicts only", op)
+		return
+	}
+	switch op {
+	case 0x81, 0x92: // NEWOBJ, NEWOBJ_EX with named arguments
+		if op == 0x92 {
+			m.pop()
+		}
+		m.step('R')
+	case 0x8f, 0x91: // EMPTY_SET, FROZENSET
+		if op == 0x91 {
+			m.popMark()
+		}
+		m.push(plain)
+	case 0x90: // ADDITEMS
+		m.popMark()
+		m.push(m.pop())
+	}
+}
+
 func (m *machine) globalName(op byte) global {
 	if op == 'c' {
 		module := m.line()

@@ -3,12 +3,10 @@ package arrayfile
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
-// torchDialect knows the tensors of PyTorch's files, whose elements are outside the pickle.
-type torchDialect struct{}
-
-// Values in such a pickle.
+// Values in PyTorch's pickles, which describe tensors. The elements are outside.
 type (
 	// storage holds a tensor's elements.
 	storage struct {
@@ -30,10 +28,17 @@ type (
 
 // Globals that may occur; storage classes are those of storageTypes.
 const (
-	rebuildTensor    global = "torch._utils _rebuild_tensor_v2"
-	rebuildParameter global = "torch._utils _rebuild_parameter"
-	orderedDict      global = "collections OrderedDict"
+	rebuildTensor         global = "torch._utils _rebuild_tensor_v2"
+	rebuildTensor3        global = "torch._utils _rebuild_tensor_v3"
+	rebuildParameter      global = "torch._utils _rebuild_parameter"
+	rebuildParameterState global = "torch._utils _rebuild_parameter_with_state"
+	rebuildSubclass       global = "torch._tensor _rebuild_from_type_v2"
+	torchSize             global = "torch Size"
+	orderedDict           global = "collections OrderedDict"
 )
+
+// torchTypes gives the elements of types that have no storage class of their own.
+var torchTypes = map[global]elements{"torch uint16": {U16, 2}, "torch uint32": {U32, 4}, "torch uint64": {U64, 8}}
 
 // storageTypes gives the elements of PyTorch's storage classes.
 var storageTypes = map[global]elements{
@@ -41,56 +46,62 @@ var storageTypes = map[global]elements{
 	"torch LongStorage": {I64, 8}, "torch IntStorage": {I32, 4}, "torch ShortStorage": {I16, 2}, "torch CharStorage": {I8, 1},
 	"torch ByteStorage": {U8, 1}, "torch BoolStorage": {Bool, 1},
 	"torch ComplexFloatStorage": {0, 8}, "torch ComplexDoubleStorage": {0, 16},
-	"torch QInt8Storage": {0, 1}, "torch QUInt8Storage": {0, 1}, "torch QInt32Storage": {0, 4},
+	"torch QInt8Storage": {0, 1}, "torch QUInt8Storage": {0, 1}, "torch QInt32Storage": {0, 4}, "torch.storage UntypedStorage": {0, 1},
 }
 
-func (torchDialect) known(g global) error {
-	if _, ok := storageTypes[g]; !ok && g != rebuildTensor && g != rebuildParameter && g != orderedDict {
-		return fmt.Errorf("%q is not read, since a pickle may run code through it: save tensors in lists and dicts only, such as a state_dict", string(g))
-	}
-	return nil
-}
-
-// state drops attributes of an OrderedDict, such as a state_dict's _metadata, which say nothing about tensors.
-func (torchDialect) state(of, _ any) error {
-	if _, ok := of.(*dict); ok {
-		return nil
-	}
-	return errors.New("attributes are set on a value that is not a dict")
-}
-
-func (torchDialect) outside(reference any) (any, error) { return newStorage(reference) }
-
-func (torchDialect) string(b []byte) string { return string(b) }
-
-func (torchDialect) copies() bool { return true }
-
-// call recognises the three calls of PyTorch's own files.
-func (torchDialect) call(callee any, args tuple) (any, error) {
+// torchCall recognises the calls of PyTorch's own files.
+func torchCall(callee global, args tuple) (any, error) {
 	switch callee {
 	case orderedDict:
 		return newDict(args)
-	case rebuildTensor:
-		if len(args) != 6 && len(args) != 7 {
-			return nil, fmt.Errorf("a tensor of %d arguments; want 6", len(args))
+	case rebuildTensor, rebuildTensor3:
+		return newTensor(callee, args)
+	case rebuildParameter, rebuildParameterState:
+		if len(args) >= 3 {
+			return args[0], nil
 		}
-		s, ok1 := args[0].(storage)
-		offset, ok2 := args[1].(int64)
-		shape, ok3 := integers64(args[2])
-		stride, ok4 := integers64(args[3])
-		if !ok1 || !ok2 || offset < 0 || !ok3 || !ok4 || len(shape) != len(stride) {
-			return nil, errors.New("a tensor without storage, offset, shape and strides")
+		return nil, errors.New("a parameter that is not a tensor")
+	case rebuildSubclass: // what builds it, its class, the arguments
+		if len(args) == 4 {
+			of, ok1 := args[0].(global)
+			inner, ok2 := args[2].(tuple)
+			if ok1 && ok2 && of != rebuildSubclass {
+				return torchCall(of, inner)
+			}
 		}
-		return tensor{s, offset, shape, stride}, nil
-	case rebuildParameter:
-		if len(args) == 3 {
-			if t, ok := args[0].(tensor); ok {
+		return nil, errors.New("a tensor of a class of its own")
+	case torchSize:
+		if len(args) == 1 {
+			if t, ok := args[0].(tuple); ok {
 				return t, nil
 			}
 		}
-		return nil, errors.New("a parameter that is not a tensor")
+		return plain, nil
 	}
-	return nil, errors.New("something is called that is neither a tensor nor an OrderedDict")
+	return nil, errNotKnown
+}
+
+// newTensor is a storage, an offset, sizes and strides. Types that came later have a storage of bytes, and name the type of the elements
+// as the seventh argument.
+func newTensor(callee global, args tuple) (any, error) {
+	if len(args) < 6 {
+		return nil, fmt.Errorf("a tensor of %d arguments; want 6", len(args))
+	}
+	s, ok1 := args[0].(storage)
+	offset, ok2 := args[1].(int64)
+	shape, ok3 := integers64(args[2])
+	stride, ok4 := integers64(args[3])
+	if !ok1 || !ok2 || offset < 0 || !ok3 || !ok4 || len(shape) != len(stride) {
+		return nil, errors.New("a tensor without storage, offset, shape and strides")
+	}
+	if callee == rebuildTensor3 && len(args) > 6 {
+		g, _ := args[6].(global)
+		s.elements, s.class = torchTypes[g], strings.Clone(string(g))
+		if s.dtype.valid() {
+			s.count /= int64(s.size)
+		}
+	}
+	return tensor{s, offset, shape, stride}, nil
 }
 
 // newDict is OrderedDict() or OrderedDict([(key, value), …]).
@@ -135,7 +146,8 @@ func newStorage(v any) (storage, error) {
 	if len(t) > 5 && t[5] != nil {
 		return storage{}, errors.New("a storage that is a view of another, as very old versions wrote it; save it again with a newer one")
 	}
-	return storage{kind, string(class)[len("torch "):], key, count}, nil
+	_, name, _ := strings.Cut(string(class), " ")
+	return storage{kind, name, key, count}, nil
 }
 
 func integers64(v any) ([]int64, bool) {

@@ -48,20 +48,24 @@ func parsePT(members []member, pickle member, account *account) ([]entry, error)
 		}
 		big = string(order) == "big"
 	}
-	root, n, err := unpickle(text, torchDialect{}, account)
+	root, n, err := unpickle(text, &arraysDialect{map[string]int{}}, account)
 	if err == nil && n != len(text) {
 		err = fmt.Errorf("pickle: %d bytes follow its end", len(text)-n)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("arrayfile: pt: %w", err)
 	}
-	return flatten(root, big, account, func(s storage) ([]byte, error) {
+	entries, err := flatten("", root, big, account, func(s storage) ([]byte, error) {
 		m, ok := byName[folder+"data/"+s.key]
 		if !ok {
 			return nil, fmt.Errorf("the archive has no member %q", folder+"data/"+s.key)
 		}
 		return m.bytes()
 	})
+	if err != nil {
+		return nil, fmt.Errorf("arrayfile: pt: %w", err)
+	}
+	return entries, nil
 }
 
 // parseLegacyPT reads the older format: magic, version, system, value, keys, then for each key the
@@ -69,8 +73,9 @@ func parsePT(members []member, pickle member, account *account) ([]entry, error)
 func parseLegacyPT(b []byte, account *account) ([]entry, error) {
 	var parts [5]any
 	at := 0
+	dialect := &arraysDialect{map[string]int{}}
 	for i := range parts {
-		v, n, err := unpickle(b[at:], torchDialect{}, account)
+		v, n, err := unpickle(b[at:], dialect, account)
 		if err != nil {
 			return nil, fmt.Errorf("arrayfile: pt: part %d: %w", i+1, err)
 		}
@@ -87,19 +92,21 @@ func parseLegacyPT(b []byte, account *account) ([]entry, error) {
 	if !ok {
 		return nil, errors.New("arrayfile: pt: the old format's list of storages is missing")
 	}
-	sizes := map[string]int{}
-	collectStorages(parts[3], sizes, new(int), 0)
-	where, err := legacyStorages(b, at, keys.items, sizes)
+	where, err := legacyStorages(b, at, keys.items, dialect.storages)
 	if err != nil {
 		return nil, fmt.Errorf("arrayfile: pt: %w", err)
 	}
-	return flatten(parts[3], false, account, func(s storage) ([]byte, error) {
+	entries, err := flatten("", parts[3], false, account, func(s storage) ([]byte, error) {
 		data, ok := where[s.key]
 		if !ok {
 			return nil, fmt.Errorf("storage %.40q is missing", s.key)
 		}
 		return data, nil
 	})
+	if err != nil {
+		return nil, fmt.Errorf("arrayfile: pt: %w", err)
+	}
+	return entries, nil
 }
 
 // legacyStorages finds the storages of the older format, which start at byte at of b, in the order of keys.
@@ -133,18 +140,4 @@ func (d *dict) get(key string) any {
 		}
 	}
 	return nil
-}
-
-// collectStorages records the element sizes of all storages.
-func collectStorages(v any, sizes map[string]int, visited *int, depth int) {
-	if *visited++; depth > maxDepth || *visited > maxStack {
-		return // flatten reports it
-	}
-	if t, ok := v.(tensor); ok {
-		sizes[t.key] = t.size
-	}
-	eachChild(v, func(_ string, child any) error {
-		collectStorages(child, sizes, visited, depth+1)
-		return nil
-	})
 }

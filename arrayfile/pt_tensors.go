@@ -5,47 +5,20 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
+	"unicode/utf8"
+	"unsafe"
 )
-
-// eachChild visits the items of a container with their names.
-func eachChild(v any, visit func(name string, child any) error) error {
-	switch v := v.(type) {
-	case *dict:
-		for i, k := range v.keys {
-			name := ""
-			switch k := k.(type) {
-			case string:
-				name = k
-			case int64:
-				name = strconv.FormatInt(k, 10)
-			default:
-				return errors.New("a dict has a key that is neither text nor a number")
-			}
-			if err := visit(name, v.values[i]); err != nil {
-				return err
-			}
-		}
-	case *list:
-		return eachChild(tuple(v.items), visit)
-	case tuple:
-		for i, child := range v {
-			if err := visit(strconv.Itoa(i), child); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
 
 // maxName is the longest name of a tensor, including those of its containers.
 const maxName = 1 << 12
 
-// flatten lists the tensors of nested containers, with keys joined by dots, and lists of numbers as
-// one-dimensional arrays. A lone tensor has the name "".
-func flatten(root any, big bool, account *account, data stored) ([]entry, error) {
+// flatten lists the tensors and arrays of nested containers, with keys joined by dots behind a prefix, and lists of numbers or of words
+// as one-dimensional arrays. A lone tensor has the prefix as its name.
+func flatten(prefix string, root any, big bool, account *account, data stored) ([]entry, error) {
 	f := flattener{big: big, account: account, data: data, seen: map[string]bool{}}
-	if err := f.walk("", root, 0); err != nil {
-		return nil, fmt.Errorf("arrayfile: pt: %w", err)
+	if err := f.walk(prefix, root, 0); err != nil {
+		return nil, err
 	}
 	return f.entries, nil
 }
@@ -69,35 +42,96 @@ func (f *flattener) walk(name string, v any, depth int) error {
 	switch v := v.(type) {
 	case tensor:
 		return f.add(v.entry(name, f.big, f.account, f.data))
+	case *numpyArray:
+		return f.array(name, v, depth)
+	case *foreign:
+		if v == plain {
+			return nil
+		}
+		return f.add(entry{Header: Header{Name: name}, err: v.reason()})
+	case global:
+		if strings.HasPrefix(string(v), "torch ") || strings.HasPrefix(string(v), "numpy ") {
+			return nil // mostly the type of elements
+		}
+		return f.add(entry{Header: Header{Name: name}, err: (&foreign{g: v}).reason()})
 	case *list:
 		return f.sequence(name, v.items, depth)
 	case tuple:
 		return f.sequence(name, v, depth)
 	case *dict:
-		return f.children(name, v, depth)
+		for i, k := range v.keys {
+			if err := f.child(name, keyName(k, i), v.values[i], depth); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-// sequence handles a list: of numbers, which is an array, or a container like others.
+// keyName is what the i-th key of a dict is called.
+func keyName(k any, i int) string {
+	switch k := k.(type) {
+	case string:
+		return k
+	case int64:
+		return strconv.FormatInt(k, 10)
+	}
+	return fmt.Sprintf("(%s, item %d)", kindOf(k), i)
+}
+
+// array handles an array of numpy: of numbers, of text, or of objects, which is a container like others.
+func (f *flattener) array(name string, a *numpyArray, depth int) error {
+	u := a.unread
+	switch {
+	case u == nil && !a.DType.valid():
+		return f.add(entry{Header: Header{Name: name}, err: errors.New("an array was begun and never completed")})
+	case u == nil:
+		h := a.Header
+		h.Name = name
+		return f.add(loaded(Array{h, a.Data})[0])
+	case u.text != nil:
+		e, err := u.text.entry(int64(len(u.data)), f.account, func() ([]byte, error) { return unsafe.Slice(unsafe.StringData(u.data), len(u.data)), nil })
+		if e.Name = name; err != nil {
+			e = entry{Header: Header{Name: name}, err: err}
+		}
+		return f.add(e)
+	case u.err != nil:
+		return f.add(entry{Header: Header{Name: name}, err: natureError{u.err}})
+	case len(u.shape) == 0: // one object
+		return f.walk(name, u.items[0], depth+1)
+	}
+	return f.sequence(name, u.items, depth)
+}
+
+// sequence handles a list: of numbers or words, which is an array, or a container like others.
 func (f *flattener) sequence(name string, items tuple, depth int) error {
-	if a, ok := numbers(name, items); ok {
+	a, ok := numbers(name, items)
+	if !ok {
+		var err error
+		if a, ok, err = words(name, items, f.account); err != nil {
+			return f.add(entry{Header: Header{Name: name}, err: err})
+		}
+	}
+	if ok {
 		f.visited += len(items)
 		return f.add(loaded(a)[0])
 	}
-	return f.children(name, items, depth)
+	for i, child := range items {
+		if err := f.child(name, strconv.Itoa(i), child, depth); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (f *flattener) children(name string, v any, depth int) error {
-	return eachChild(v, func(key string, child any) error {
-		if depth > 0 {
-			key = name + "." + key
-		}
-		if len(key) > maxName {
-			return fmt.Errorf("the name %.40q… has %d bytes; at most %d are read", key, len(key), maxName)
-		}
-		return f.walk(key, child, depth+1)
-	})
+func (f *flattener) child(name, key string, v any, depth int) error {
+	if name != "" {
+		key = name + "." + key
+	}
+	if len(key) > maxName {
+		return fmt.Errorf("the name %.40q… has %d bytes; at most %d are read", key, len(key), maxName)
+	}
+	return f.walk(key, v, depth+1)
 }
 
 func (f *flattener) add(e entry) error {
@@ -107,6 +141,7 @@ func (f *flattener) add(e entry) error {
 	if err := f.account.take(int64(len(e.Name)) + entryMemory); err != nil {
 		return err
 	}
+	e.Name = strings.Clone(e.Name) // outlives the file
 	f.seen[e.Name] = true
 	f.entries = append(f.entries, e)
 	return nil
@@ -119,6 +154,9 @@ func numbers(name string, items []any) (Array, bool) {
 		switch x := x.(type) {
 		case int64:
 			ints, floats = append(ints, x), append(floats, float64(x))
+		case bool:
+			n := map[bool]int64{true: 1}[x]
+			ints, floats = append(ints, n), append(floats, float64(n))
 		case float64:
 			floats = append(floats, x)
 		default:
@@ -133,6 +171,34 @@ func numbers(name string, items []any) (Array, bool) {
 	default:
 		return Of(name, []int{n}, floats), true
 	}
+}
+
+// words turns a list of words into a column of categories.
+func words(name string, items []any, account *account) (Array, bool, error) {
+	if len(items) == 0 {
+		return Array{}, false, nil
+	}
+	codes, seen := make([]int64, 0, len(items)), map[string]int64{}
+	h := Header{Name: name, DType: I64, Shape: []int{len(items)}}
+	for _, x := range items {
+		word, ok := x.(string)
+		if !ok || !utf8.ValidString(word) {
+			return Array{}, false, nil
+		}
+		code, known := seen[word]
+		if !known {
+			if err := account.take(int64(len(word)) + wordMemory); err != nil {
+				return Array{}, false, err
+			}
+			word, code = strings.Clone(word), int64(len(seen))
+			seen[word] = code
+			h.Categories = append(h.Categories, word)
+		}
+		codes = append(codes, code)
+	}
+	a := Of(name, h.Shape, codes)
+	a.Categories = h.Categories
+	return a, true, nil
 }
 
 // entry checks a tensor against its storage. Elements in row-major or column-major order stay in place; others are copied when

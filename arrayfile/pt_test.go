@@ -88,45 +88,47 @@ func tensorOps(count, offset, shape, stride string) string {
 func TestHostilePickles(t *testing.T) {
 	huge := "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f" // 2⁶³−1
 	for name, c := range map[string]struct{ ops, want string }{
-		"a call":              {"cos\nsystem\nX\x02\x00\x00\x00ls\x85R.", `"os system" is not read`},
-		"a call by stack":     {"\x8c\x02os\x8c\x06system\x93.", `"os system" is not read`},
-		"builtins":            {"c__builtin__\neval\n.", "is not read"},
-		"a new object":        {"ccollections\nOrderedDict\n)\x81.", "opcode 0x81"},
-		"an instance":         {"(i__main__\nA\n.", "opcode 0x69"},
-		"an extension":        {"\x82\x01.", "opcode 0x82"},
-		"a wrong callee":      {"K\x01)R.", "neither a tensor nor an OrderedDict"},
-		"a called storage":    {"ctorch\nFloatStorage\n)R.", "neither a tensor nor an OrderedDict"},
-		"a foreign reference": {"X\x06\x00\x00\x00module\x85Q.", "not the storage"},
-		"a frame of 2⁶²":      {"\x95\x00\x00\x00\x00\x00\x00\x00\x40.", "a frame of"},
-		"text of 4 GB":        {"X\xff\xff\xff\xff.", "are claimed"},
-		"protocol 9":          {"\x80\x09.", "protocol 9"},
-		"empty stack":         {".", "0 values"},
-		"two values":          {"NN.", "2 values"},
-		"no mark":             {"t.", "no mark"},
-		"below the mark":      {"K\x01(\x85.", "empty stack"},
-		"no end":              {"N", "are left"},
-		"unknown memory":      {"h\x07.", "never stored"},
-		"trailing bytes":      {"N.N", "follow its end"},
-		"attributes":          {"]}b.", "not a dict"},
-		"odd items":           {"}(K\x01u.", "does not take it"},
-		"append to a dict":    {"}K\x01a.", "does not take it"},
-		"a list in itself":    {"]q\x00h\x00a.", "nested more than"},
-		"deep lists":          {strings.Repeat("]", 400) + strings.Repeat("a", 399) + ".", "nested more than"},
-		"billion laughs":      {"]q\x000" + strings.Repeat("]h\x00ah\x00aq\x000", 40) + "h\x00.", "hold more than"},
-		"stack bomb":          {strings.Repeat("N", maxStack+1) + ".", "wait on the stack"},
-		"mark bomb":           {strings.Repeat("(", maxStack+1) + ".", "wait on the stack"},
-		"repeated numbers":    {"](" + strings.Repeat("K\x01", 1000) + "eq\x000](" + strings.Repeat("h\x00", 5000) + "e.", "hold more than"},
-		"two of a name":       {"}(X\x03\x00\x00\x00a.b" + tensorOps("K\x04", "K\x00", "K\x01", "K\x01") + "X\x01\x00\x00\x00a}X\x01\x00\x00\x00b" + tensorOps("K\x04", "K\x00", "K\x01", "K\x01") + "su.", "two tensors"},
-		"offset":              {tensorOps("K\x04", "K\x04", "K\x01", "K\x01") + ".", "does not fit a storage"},
-		"negative offset":     {tensorOps("K\x04", "J\xff\xff\xff\xff", "K\x01", "K\x01") + ".", "without storage, offset"},
-		"negative size":       {tensorOps("K\x04", "K\x00", "J\xff\xff\xff\xff", "K\x01") + ".", "without storage, offset"},
-		"shape":               {tensorOps("K\x04", "K\x00", "K\x05", "K\x01") + ".", "does not fit a storage"},
-		"repeats":             {tensorOps("K\x04", "K\x00", "K\x05", "K\x00") + ".", "repeats the 4 elements"},
-		"overflow":            {tensorOps("K\x04", "K\x00", huge+huge, huge+huge) + ".", "does not fit a storage"},
-		"overflow by stride":  {tensorOps("K\x04", "K\x00", "K\x03", huge) + ".", "does not fit a storage"},
-		"claimed elements":    {tensorOps(huge, "K\x00", "M\xe8\x03", "K\x01") + ".", "claims"},
-		"strides missing":     {tensorOps("K\x04", "K\x00", "K\x01", "") + ".", "without storage, offset"},
-		"no storage member":   {strings.Replace(tensorOps("K\x04", "K\x00", "K\x01", "K\x01"), "X\x01\x00\x00\x000", "X\x01\x00\x00\x009", 1) + ".", "no member"},
+		"a call":               {"cos\nsystem\nX\x02\x00\x00\x00ls\x85R.", `"os system" is not read`},
+		"a call by stack":      {"\x8c\x02os\x8c\x06system\x93.", `"os system" is not read`},
+		"builtins":             {"c__builtin__\neval\n.", "is not read"},
+		"a new object":         {"cos\nPathLike\n)\x81.", `"os PathLike" is not read`},
+		"a set's new object":   {"(cos\nsystem\n\x90.", "empty stack"},
+		"an instance":          {"(i__main__\nA\n.", "opcode 0x69"},
+		"an extension":         {"\x82\x01.", "opcode 0x82"},
+		"a wrong callee":       {"K\x01)R.", "not a function"},
+		"a called storage":     {"ctorch\nFloatStorage\n)R.", `"torch FloatStorage" is not read`},
+		"a subclass of itself": {"ctorch._tensor\n_rebuild_from_type_v2\n(ctorch._tensor\n_rebuild_from_type_v2\nN)Nt" + "R.", "class of its own"},
+		"joblib":               {"cjoblib.numpy_pickle\nNumpyArrayWrapper\n)\x81.", "joblib.load"},
+		"a foreign reference":  {"X\x06\x00\x00\x00module\x85Q.", "not the storage"},
+		"a frame of 2⁶²":       {"\x95\x00\x00\x00\x00\x00\x00\x00\x40.", "a frame of"},
+		"text of 4 GB":         {"X\xff\xff\xff\xff.", "are claimed"},
+		"protocol 9":           {"\x80\x09.", "protocol 9"},
+		"empty stack":          {".", "0 values"},
+		"two values":           {"NN.", "2 values"},
+		"no mark":              {"t.", "no mark"},
+		"below the mark":       {"K\x01(\x85.", "empty stack"},
+		"no end":               {"N", "are left"},
+		"unknown memory":       {"h\x07.", "never stored"},
+		"trailing bytes":       {"N.N", "follow its end"},
+		"odd items":            {"}(K\x01u.", "does not take it"},
+		"append to a dict":     {"}K\x01a.", "does not take it"},
+		"a list in itself":     {"]q\x00h\x00a.", "nested more than"},
+		"deep lists":           {strings.Repeat("]", 400) + strings.Repeat("a", 399) + ".", "nested more than"},
+		"billion laughs":       {"]q\x000" + strings.Repeat("]h\x00ah\x00aq\x000", 40) + "h\x00.", "hold more than"},
+		"stack bomb":           {strings.Repeat("N", maxStack+1) + ".", "wait on the stack"},
+		"mark bomb":            {strings.Repeat("(", maxStack+1) + ".", "wait on the stack"},
+		"repeated numbers":     {"](" + strings.Repeat("K\x01", 1000) + "eq\x000](" + strings.Repeat("h\x00", 5000) + "e.", "hold more than"},
+		"two of a name":        {"}(X\x03\x00\x00\x00a.b" + tensorOps("K\x04", "K\x00", "K\x01", "K\x01") + "X\x01\x00\x00\x00a}X\x01\x00\x00\x00b" + tensorOps("K\x04", "K\x00", "K\x01", "K\x01") + "su.", "two tensors"},
+		"offset":               {tensorOps("K\x04", "K\x04", "K\x01", "K\x01") + ".", "does not fit a storage"},
+		"negative offset":      {tensorOps("K\x04", "J\xff\xff\xff\xff", "K\x01", "K\x01") + ".", "without storage, offset"},
+		"negative size":        {tensorOps("K\x04", "K\x00", "J\xff\xff\xff\xff", "K\x01") + ".", "without storage, offset"},
+		"shape":                {tensorOps("K\x04", "K\x00", "K\x05", "K\x01") + ".", "does not fit a storage"},
+		"repeats":              {tensorOps("K\x04", "K\x00", "K\x05", "K\x00") + ".", "repeats the 4 elements"},
+		"overflow":             {tensorOps("K\x04", "K\x00", huge+huge, huge+huge) + ".", "does not fit a storage"},
+		"overflow by stride":   {tensorOps("K\x04", "K\x00", "K\x03", huge) + ".", "does not fit a storage"},
+		"claimed elements":     {tensorOps(huge, "K\x00", "M\xe8\x03", "K\x01") + ".", "claims"},
+		"strides missing":      {tensorOps("K\x04", "K\x00", "K\x01", "") + ".", "without storage, offset"},
+		"no storage member":    {strings.Replace(tensorOps("K\x04", "K\x00", "K\x01", "K\x01"), "X\x01\x00\x00\x000", "X\x01\x00\x00\x009", 1) + ".", "no member"},
 	} {
 		err := parseAllStrict(pickled(t, c.ops))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -162,8 +164,101 @@ func TestFilesOfTorchThatAreRefused(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
 	}
-	if _, err := Parse([]byte("\x80\x04N.")); err == nil || !strings.Contains(err.Error(), "bare pickle") {
-		t.Errorf("a bare pickle: %v", err)
+}
+
+// TestForeignObjectsHideNothing: what is not known, in whatever form it is pickled, is named, and the tensor beside it is read.
+func TestForeignObjectsHideNothing(t *testing.T) {
+	for name, c := range map[string]struct{ ops, reason string }{
+		"a call":            {"cos\nsystem\nX\x02\x00\x00\x00ls\x85R", `"os system" is not read`},
+		"an object":         {"csklearn\nScaler\n)\x81}X\x01\x00\x00\x00mK\x01sb", `"sklearn Scaler" is not read`},
+		"named arguments":   {"csklearn\nScaler\n)}\x92", `"sklearn Scaler" is not read`},
+		"a filled object":   {"csklearn\nBag\n)\x81(K\x01K\x02e", `"sklearn Bag" is not read`},
+		"a filled dict":     {"csklearn\nBag\n)\x81(K\x01K\x02u", `"sklearn Bag" is not read`},
+		"a method's result": {"cos\ngetcwd\n)R)R", `"os getcwd" is not read`},
+		"a function":        {"cos\nsystem\n", `"os system" is not read`},
+		"a storage":         {"ctorch\nFloatStorage\n)R", `"torch FloatStorage" is not read`},
+		"outside":           {"X\x06\x00\x00\x00module\x85Q", "not the storage"},
+		"complex numbers":   {"cnumpy.core.multiarray\nscalar\ncnumpy\ndtype\nU\x03c16K\x00K\x01\x87RU\x10" + strings.Repeat("x", 16) + "\x86R", "complex numbers"},
+		"an array of dates": {opArray + "(K\x01K\x01\x85cnumpy\ndtype\nU\x02M8K\x00K\x01\x87R\x89U\x08abcdefghtb", `"M8" is not read`},
+		"an unfinished one": {opArray, "never completed"},
+		"a set":             {"\x8f(K\x01K\x02\x90", ""},
+		"a frozen set":      {"(K\x01K\x02\x91", ""},
+		"a device":          {"ctorch\ndevice\nX\x03\x00\x00\x00cpu\x85R", ""},
+		"a dtype":           {"ctorch\nfloat32\n", ""},
+		"a path":            {"cpathlib\nPosixPath\nX\x01\x00\x00\x00a\x85R", ""},
+		"a date":            {"cdatetime\ndate\nU\x04abcd\x85R", ""},
+		"bytes":             {"C\x02\xff\xfe", ""},
+		"a huge number":     {"\x8b\x09\x00\x00\x00123456789", ""},
+	} {
+		f, err := Parse(pickled(t, "}(X\x01\x00\x00\x00h"+tensorOps("K\x04", "K\x00", "K\x04", "K\x01")+"X\x01\x00\x00\x00x"+c.ops+"u."))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := textOf(t, f, "h"); got != "F32 [4] [0 0 0 0]" {
+			t.Errorf("%s: the tensor is %s", name, got)
+		}
+		refused := f.Refused()
+		if c.reason == "" && len(refused) > 0 || c.reason != "" && (len(refused) != 1 || refused[0].Name != "x" || !strings.Contains(refused[0].Err.Error(), c.reason)) {
+			t.Errorf("%s: refused are %v, want x: %s", name, refused, c.reason)
+		}
+	}
+}
+
+// TestPicklesOfArrays reads bare pickles and arrays of objects: lists, tuples and dicts of numpy's arrays, words, numbers.
+func TestPicklesOfArrays(t *testing.T) {
+	array := opArray + "(K\x01K\x02\x85" + opU1 + "\x89U\x02\x01\x02tb"
+	words := "](U\x03catU\x03dogU\x03cate"
+	objects := func(shape, items string) string {
+		return "\x80\x02" + opArray + "(K\x01" + shape + "cnumpy\ndtype\nU\x02O8K\x00K\x01\x87R(K\x03U\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK?tb\x89](" + items + "etb."
+	}
+	text := opArray + "(K\x01K\x02\x85cnumpy\ndtype\nU\x02U1K\x00K\x01\x87R(K\x03U\x01<NNNK\x04K\x04K\x08tb\x89U\x08b\x00\x00\x00a\x00\x00\x00tb"
+	for name, c := range map[string]struct {
+		file []byte
+		want string
+	}{
+		"an array":        {[]byte("\x80\x02" + array + "."), "U8 [2] [1 2]"},
+		"a tuple":         {[]byte("\x80\x02" + array + array + "\x86."), "0 U8 [2] [1 2] 1 U8 [2] [1 2]"},
+		"a dict":          {[]byte("\x80\x02}(U\x01h" + array + "U\x01y" + words + "u."), "h U8 [2] [1 2] y I64 [3] [0 1 0] [cat dog]"},
+		"keys of tuples":  {[]byte("\x80\x02}(K\x01\x85" + array + "K\x02\x85" + array + "u."), "(a list, item 0) U8 [2] [1 2] (a list, item 1) U8 [2] [1 2]"},
+		"booleans":        {[]byte("\x80\x02](\x88\x89e."), "I64 [2] [1 0]"},
+		"text":            {[]byte("\x80\x02" + text + "."), "I64 [2] [0 1] [b a]"},
+		"a default dict":  {[]byte("\x80\x02ccollections\ndefaultdict\nc__builtin__\nlist\n\x85R(U\x01h" + array + "u."), "h U8 [2] [1 2]"},
+		"one object":      {npyOf("|O", "()", []byte(objects(")", "}(U\x01h"+array+"u"))), "h U8 [2] [1 2]"},
+		"objects":         {npyOf("|O", "(2,)", []byte(objects("K\x02\x85", array+array))), "0 U8 [2] [1 2] 1 U8 [2] [1 2]"},
+		"words":           {npyOf("|O", "(2,)", []byte(objects("K\x02\x85", "U\x03dogU\x03cat"))), "I64 [2] [0 1] [dog cat]"},
+		"words in a zip":  {zipOf(t, zip.Store, map[string][]byte{"y.npy": npyOf("|O", "(2,)", []byte(objects("K\x02\x85", "U\x03dogU\x03cat")))}), "y I64 [2] [0 1] [dog cat]"},
+		"too few objects": {[]byte(objects("K\x03\x85", "K\x01K\x02")), "refused"},
+	} {
+		f, err := Parse(c.file)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var got []string
+		for _, h := range f.Headers() {
+			a, err := f.Load(h.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := a.Int64s()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h.Name != "" {
+				got = append(got, h.Name)
+			}
+			got = append(got, fmt.Sprint(a.DType, " ", a.Shape, " ", v))
+			if a.Categories != nil {
+				got = append(got, fmt.Sprint(a.Categories))
+			}
+		}
+		for range f.Refused() {
+			got = append(got, "refused")
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s: %s, want %s", name, text, c.want)
+		}
 	}
 }
 
@@ -196,7 +291,16 @@ func FuzzPickle(f *testing.F) {
 		addMember(f, z, "a/byteorder", zip.Store, []byte("big"))
 		addMember(f, z, "a/data/0", zip.Store, make([]byte, 16))
 	}))
+	f.Add([]byte("\x80\x02}(U\x01h" + opArray + "(K\x01K\x02\x85" + opU1 + "\x89U\x02abtbU\x01yctorch\ndevice\n)R\x8f(K\x01\x90u."))
+	f.Add([]byte("\x80\x02csklearn\nScaler\n)\x81}(U\x01aK\x01ub."))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		if file, err := Parse(b); err == nil { // also as it is: a bare pickle
+			for _, h := range file.Headers() {
+				if a, err := file.Load(h.Name); err == nil && a.check() != nil {
+					t.Fatal(a.check())
+				}
+			}
+		}
 		if len(b) > 0 && b[0] == 0x80 && !strings.HasPrefix(string(b), legacyMagic) {
 			b = zipFile(t, func(z *zip.Writer) {
 				addMember(t, z, "a/data.pkl", zip.Store, b)

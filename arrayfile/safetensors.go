@@ -92,15 +92,39 @@ func writeJSON(b *bytes.Buffer, v any) {
 }
 
 // ParseSafetensors reads a whole file in memory. The arrays, ordered by position, share b. As in the reference implementation, they
-// must cover the data without gap or overlap.
+// must cover the data without gap or overlap. An array of a type that is not read is an error: Parse leaves such ones out.
 func ParseSafetensors(b []byte) (arrays []Array, metadata map[string]string, err error) {
-	if arrays, metadata, err = parseSafetensors(b); err != nil {
+	tensors, metadata, err := parseSafetensors(b)
+	for _, e := range tensors {
+		if err == nil && e.err != nil {
+			err = fmt.Errorf("tensor %q: %w", e.Name, e.err)
+		}
+		arrays = append(arrays, Array{e.Header, b[e.begin:e.end:e.end]})
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("arrayfile: safetensors: %w", err)
 	}
 	return arrays, metadata, nil
 }
 
-func parseSafetensors(b []byte) ([]Array, map[string]string, error) {
+// safetensorsEntries is ParseSafetensors for a File.
+func safetensorsEntries(b []byte) ([]entry, map[string]string, error) {
+	tensors, metadata, err := parseSafetensors(b)
+	if err != nil {
+		return nil, nil, fmt.Errorf("arrayfile: safetensors: %w", err)
+	}
+	entries := make([]entry, len(tensors))
+	for i, e := range tensors {
+		entries[i] = entry{Header: e.Header, err: e.err, load: func() ([]byte, error) { return b[e.begin:e.end:e.end], nil }}
+		if e.err != nil {
+			entries[i].Header = Header{Name: e.Name}
+		}
+	}
+	return entries, metadata, nil
+}
+
+// parseSafetensors returns the tensors by position, with their places in b.
+func parseSafetensors(b []byte) ([]tensorEntry, map[string]string, error) {
 	if len(b) < 8 {
 		return nil, nil, fmt.Errorf("the file has %d bytes, and a header length needs 8", len(b))
 	}
@@ -115,32 +139,34 @@ func parseSafetensors(b []byte) ([]Array, map[string]string, error) {
 	slices.SortStableFunc(entries, func(x, y tensorEntry) int {
 		return cmp.Or(cmp.Compare(x.begin, y.begin), cmp.Compare(x.end, y.end))
 	})
-	data, next := b[8+n:], int64(0)
-	arrays := make([]Array, len(entries))
-	for i, e := range entries {
-		if err := e.check(next, int64(len(data))); err != nil {
-			return nil, nil, fmt.Errorf("tensor %q: %w", e.Name, err)
+	next, end := int64(8+n), int64(len(b))
+	for i := range entries {
+		e := &entries[i]
+		if e.begin != next-int64(8+n) || e.end < e.begin || e.end > end-int64(8+n) {
+			return nil, nil, fmt.Errorf("tensor %q: data_offsets [%d, %d]: want a range from %d, where the one before ends, to at most %d, the size of the data",
+				e.Name, e.begin, e.end, next-int64(8+n), end-int64(8+n))
 		}
-		arrays[i] = Array{Header: e.Header, Data: data[e.begin:e.end:e.end]}
+		if e.err == nil {
+			e.err = e.check()
+		}
+		e.begin, e.end = e.begin+int64(8+n), e.end+int64(8+n)
 		next = e.end
 	}
-	if next != int64(len(data)) {
-		return nil, nil, fmt.Errorf("the tensors end at byte %d of %d: the file is cut short or has foreign data at its end", next, len(data))
+	if next != end {
+		return nil, nil, fmt.Errorf("the tensors end at byte %d of %d: the file is cut short or has foreign data at its end", next-int64(8+n), end-int64(8+n))
 	}
-	return arrays, metadata, nil
+	return entries, metadata, nil
 }
 
 // tensorEntry is one tensor of a header.
 type tensorEntry struct {
 	Header
-	begin, end int64 // in the data
+	begin, end int64 // in the data, later in the file
+	err        error // why it is not read
 }
 
-// check compares an entry with the one before it and the size of the file.
-func (e tensorEntry) check(next, size int64) error {
-	if e.begin != next || e.end < e.begin || e.end > size {
-		return fmt.Errorf("data_offsets [%d, %d]: want a range from %d, where the one before ends, to at most %d, the size of the data", e.begin, e.end, next, size)
-	}
+// check compares shape and size.
+func (e tensorEntry) check() error {
 	n, ok := product(e.Shape, math.MaxInt/e.DType.Size())
 	if !ok || int64(n*e.DType.Size()) != e.end-e.begin {
 		return fmt.Errorf("shape %v of %s does not fit its %d bytes", e.Shape, e.DType, e.end-e.begin)
@@ -200,9 +226,11 @@ func decodeEntry(d *json.Decoder, name string) (tensorEntry, error) {
 	if len(raw.Offsets) != 2 || raw.Offsets[0] < 0 {
 		return tensorEntry{}, fmt.Errorf("data_offsets %v: want a beginning and an end", raw.Offsets)
 	}
-	t := slices.IndexFunc(dtypes[:], func(x dtype) bool { return x.name == raw.DType })
-	if t <= 0 {
-		return tensorEntry{}, fmt.Errorf("dtype %q is not one that can be read here (BOOL, U8 to I64, F16, BF16, F32, F64)", raw.DType)
+	e := tensorEntry{Header{Name: name, Shape: raw.Shape}, raw.Offsets[0], raw.Offsets[1], nil}
+	if t := slices.IndexFunc(dtypes[:], func(x dtype) bool { return x.name == raw.DType }); t > 0 {
+		e.DType = DType(t)
+	} else {
+		e.err = naturef("dtype %.40q is not one that can be read here (BOOL, U8 to I64, F16, BF16, F32, F64); save it as one of them, such as with .float()", raw.DType)
 	}
-	return tensorEntry{Header{Name: name, DType: DType(t), Shape: raw.Shape}, raw.Offsets[0], raw.Offsets[1]}, nil
+	return e, nil
 }

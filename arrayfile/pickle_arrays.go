@@ -1,0 +1,148 @@
+package arrayfile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// arraysDialect knows the tensors of PyTorch and the arrays of numpy, in one file or beside each other, and what usually lies beside
+// them. Anything else becomes a value that says so, and hides nothing but itself.
+type arraysDialect struct {
+	storages map[string]int // bytes of an element of each storage that is referred to
+}
+
+// foreign is a value that is not read.
+type foreign struct {
+	g   global // its class or function
+	err error  // what is wrong with it; nil: nothing is known of it
+}
+
+// plain stands for values that are no arrays and of which nothing is missed: a device, a type, a set.
+var plain = &foreign{}
+
+var errNotKnown = errors.New("not known")
+
+func (f *foreign) reason() error {
+	if f.err != nil {
+		return natureError{f.err}
+	}
+	return naturef("%q is not read, since a pickle may run code through it: save tensors or arrays in lists and dicts only, such as a state_dict", string(f.g))
+}
+
+// plainGlobals begin the names of classes that make no arrays.
+var plainGlobals = []string{"torch device", "torch layout", "torch.serialization ", "builtins set", "builtins frozenset", "builtins range", "builtins slice", "builtins complex",
+	"builtins bytearray", "builtins bytes", "builtins type", "builtins object", "__builtin__ set", "__builtin__ frozenset", "__builtin__ xrange", "__builtin__ slice", "__builtin__ complex", "__builtin__ bytearray",
+	"datetime ", "pathlib ", "collections Counter", "collections deque", "argparse Namespace", "types SimpleNamespace", "uuid UUID", "decimal Decimal", "fractions Fraction"}
+
+// known refuses a file that is no pickle behind its first bytes.
+func (*arraysDialect) known(g global) error {
+	if strings.HasPrefix(string(g), "joblib.") {
+		return errors.New("joblib writes arrays between the parts of a pickle; load the file with joblib.load and save its arrays with numpy.savez")
+	}
+	return nil
+}
+
+func (*arraysDialect) lenient() bool { return true }
+
+func (d *arraysDialect) outside(reference any) (any, error) {
+	s, err := newStorage(reference)
+	if err != nil {
+		return &foreign{err: err}, nil
+	}
+	d.storages[s.key] = s.size
+	return s, nil
+}
+
+func (d *arraysDialect) call(callee any, args tuple) (any, error) {
+	if f, ok := callee.(*foreign); ok {
+		return f, nil
+	}
+	g, ok := callee.(global)
+	if !ok {
+		return nil, errors.New("something is called that is not a function")
+	}
+	v, err := torchCall(g, args)
+	if err == errNotKnown && (numpyDialect{}).known(g) == nil {
+		v, err = numpyDialect{}.call(g, args)
+	}
+	switch {
+	case err == nil:
+		return v, nil
+	case err != errNotKnown:
+		return &foreign{g, err}, nil
+	case g == "collections defaultdict":
+		return &dict{}, nil
+	case slices.ContainsFunc(plainGlobals, func(p string) bool { return strings.HasPrefix(string(g), p) }):
+		return plain, nil
+	}
+	return &foreign{g: g}, nil
+}
+
+// state completes an array; attributes of other values say nothing about arrays.
+func (d *arraysDialect) state(of, state any) error {
+	switch of := of.(type) {
+	case *numpyType:
+		if err := (numpyDialect{}).state(of, state); err != nil {
+			of.descr = "?"
+		}
+	case *numpyArray:
+		if err := (numpyDialect{}).state(of, state); err != nil {
+			*of = numpyArray{unread: newUnread(state, err)}
+		}
+	}
+	return nil
+}
+
+// unread is an array of numpy whose elements are no numbers.
+type unread struct {
+	shape []int
+	items []any      // of an array of objects
+	text  *textError // and data, of an array of text
+	data  string
+	err   error // of another one
+}
+
+// newUnread takes the state of an array that is none of numbers.
+func newUnread(state any, err error) *unread {
+	u := &unread{err: err}
+	s, _ := state.(tuple)
+	if len(s) != 5 {
+		return u
+	}
+	t, ok1 := s[2].(*numpyType)
+	sizes, ok2 := integers64(s[1])
+	if !ok1 || !ok2 {
+		return u
+	}
+	for _, n := range sizes {
+		u.shape = append(u.shape, int(n))
+	}
+	switch data := s[4].(type) {
+	case *list:
+		if n, ok := product(u.shape, len(data.items)); ok && n == len(data.items) && strings.HasPrefix(strings.TrimLeft(t.descr, "<>|="), "O") {
+			u.items, u.err = data.items, nil
+		}
+	case string:
+		h := Header{Shape: u.shape, Fortran: s[3] == true}
+		if errors.As(textType(h, t.descr, err), &u.text) {
+			u.data, u.err = data, nil
+		}
+	}
+	return u
+}
+
+// pickleEntries lists the arrays of a pickle, whose names begin with prefix.
+func pickleEntries(prefix string, b []byte, account *account) ([]entry, error) {
+	root, n, err := unpickle(b, &arraysDialect{map[string]int{}}, account)
+	if err == nil && n != len(b) {
+		err = fmt.Errorf("pickle: %d bytes follow its end", len(b)-n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return flatten(prefix, root, false, account, func(s storage) ([]byte, error) {
+		return nil, fmt.Errorf("storage %.40q is outside of the pickle", s.key)
+	})
+}
