@@ -90,10 +90,28 @@ func parse(b []byte, account *account) (*File, error) {
 		if f.entries, err = pickleEntries("", b, account); err != nil {
 			err = fmt.Errorf("arrayfile: %w", err)
 		}
+	case isMAT4(b):
+		f.entries, err = parseMAT4(b, account)
+	case isText(b) && b[0] != '{' && b[0] != '[' && b[0] != '<':
+		if f.entries, err = parseTable(b, account); err == errNoTable {
+			err = unknownFormat(b)
+		}
 	default:
-		err = fmt.Errorf("arrayfile: the file starts with %.8q, which is none of .npy, .npz, .safetensors, .pt, .parquet and .mat", b)
+		err = unknownFormat(b)
 	}
 	return f, err
+}
+
+// unknownFormat says that a file is in none of the formats, and what to do about formats that are often met.
+func unknownFormat(b []byte) error {
+	const keep = "; in Python: numpy.savez(\"x.npz\", features=…, labels=…)"
+	switch {
+	case bytes.HasPrefix(b, []byte("{")), bytes.HasPrefix(b, []byte("[")):
+		return errors.New("arrayfile: JSON is not read" + keep)
+	case bytes.HasPrefix(b, []byte{0x1f, 0x8b}):
+		return errors.New("arrayfile: the file is packed with gzip; unpack it first: gunzip FILE")
+	}
+	return fmt.Errorf("arrayfile: the file starts with %.8q, which is none of .npy, .npz, .safetensors, .pt, .pkl, .parquet, .arrow, .csv and .mat%s", b, keep)
 }
 
 func loaded(arrays ...Array) []entry {

@@ -203,7 +203,7 @@ func (m member) entries(name string) []entry {
 	if errors.As(err, &objects) {
 		pickle, unpacking := elements()
 		if unpacking != nil {
-			return fail(unpacking)
+			return fail(natureError{fmt.Errorf("%w (%w)", err, unpacking)})
 		}
 		return objectEntries(name, pickle, err, m.account)
 	}

@@ -20,6 +20,7 @@ func misnamed(format string, args ...any) error { return &NameError{fmt.Errorf(f
 type part struct {
 	path string
 	name string // "" for a .npy
+	list string // whose item it is; "" for an array of its own
 	arrayfile.Array
 }
 
@@ -39,6 +40,7 @@ type finder struct {
 	common  []*shard            // of Request.Files
 	own     [roleCount][]*shard // of the roles' own flags
 	taken   map[[2]string]bool  // path and name of arrays that have a role
+	notes   []string            // on arrays that were taken without a usual name
 }
 
 func (f *finder) openFiles() error {
@@ -95,64 +97,81 @@ func (f *finder) holdings(r Role) string {
 func (f *finder) take(r Role, files []*shard, mine bool) ([]part, error) {
 	var out []part
 	for _, s := range files {
-		name, ok, err := f.choose(s, r, mine)
+		c, err := f.choose(s, r, mine)
 		switch {
 		case err != nil:
 			return nil, err
-		case !ok && mine:
+		case c.names == nil && mine && s.index == "": // of a list, each file holds some of the arrays
 			return nil, s.unknown(r)
-		case !ok:
+		case c.names == nil:
 			continue
 		}
-		p, err := s.load(name)
+		parts, err := f.chosen(s, r, c)
 		if err != nil {
 			return nil, err
 		}
-		f.taken[[2]string{s.path, name}] = true
-		out = append(out, p)
+		for _, name := range c.names {
+			f.taken[[2]string{s.path, name}] = true
+		}
+		out = append(out, parts...)
+	}
+	if mine && len(out) == 0 {
+		return nil, files[0].unknown(r)
 	}
 	return out, nil
 }
 
-// choose returns the name of the role's array in a file.
-func (f *finder) choose(s *shard, r Role, mine bool) (name string, ok bool, err error) {
+// choice is what a file has for a role: one array, several that hold rows below each other (batches), or columns beside each other.
+type choice struct {
+	names   []string // nil: nothing
+	title   string   // of batches or columns
+	columns bool
+}
+
+// choose returns the arrays of a role in a file.
+func (f *finder) choose(s *shard, r Role, mine bool) (choice, error) {
 	headers := s.file.Headers()
 	if key := f.req.Keys[r]; key != "" {
-		i := slices.IndexFunc(headers, func(h arrayfile.Header) bool { return s.label(h) == key })
-		if i < 0 {
-			return "", false, s.refusedKey(r, key)
-		}
-		return headers[i].Name, true, nil
+		return f.keyed(s, r, key)
 	}
 	own := mine || r == TestLabels && slices.Contains(f.own[TestFeatures], s)
 	if err := s.refused(r, own, mine); err != nil {
-		return "", false, err
+		return choice{}, err
 	}
 	if mine && len(headers) == 1 {
-		return headers[0].Name, true, nil
+		return choice{names: []string{headers[0].Name}}, nil
 	}
-	var hits []string
 	for _, is := range []func(string, bool) bool{r.recognises, r.mayBe} {
-		for _, h := range headers {
-			if is(s.label(h), own) && (own || !f.taken[[2]string{s.path, h.Name}]) {
-				hits = append(hits, h.Name)
-			}
+		hits := f.hits(s, own, func(h arrayfile.Header) bool { return is(s.label(h), own) })
+		if len(hits) > 1 {
+			return choice{}, s.several(r, hits)
 		}
-		if len(hits) > 0 {
-			break
+		if len(hits) == 1 {
+			return choice{names: hits}, nil
+		}
+		if c := s.batches(r, mine, func(name string) bool { return is(name, own) }); c.names != nil {
+			return c, nil
 		}
 	}
-	switch len(hits) {
-	case 0:
-		return "", false, nil
-	case 1:
-		return hits[0], true, nil
+	return f.fitting(s, r, mine), nil
+}
+
+// hits are the arrays of a file that satisfy a condition and have no role yet.
+func (f *finder) hits(s *shard, own bool, is func(arrayfile.Header) bool) (names []string) {
+	for _, h := range s.file.Headers() {
+		if (own || !f.taken[[2]string{s.path, h.Name}]) && is(h) {
+			names = append(names, h.Name)
+		}
 	}
+	return names
+}
+
+func (s *shard) several(r Role, hits []string) error {
 	hint := "keep one of them in the file"
 	if r.HasKeyFlag() {
 		hint = "say which with " + r.keyFlag() + " NAME"
 	}
-	return "", false, misnamed("%s: several arrays could be the %s: %s; %s", s.path, r, strings.Join(hits, ", "), hint)
+	return misnamed("%s: several arrays could be the %s: %s; %s", s.path, r, strings.Join(hits, ", "), hint)
 }
 
 // refused returns why an array cannot be read that has the name of a role: it must not vanish. mine says that the role's own
@@ -187,6 +206,9 @@ func (s *shard) unknown(r Role) error {
 	if r.HasKeyFlag() {
 		hint = "; say which with " + r.keyFlag() + " NAME"
 	}
+	if r == Features {
+		hint += s.layersHint()
+	}
 	return misnamed("%s: no array is named as %s usually are (%s); it has %s%s",
 		s.path, r, strings.Join(roles[r].usual[:min(4, len(roles[r].usual))], ", "), s.contents(), hint)
 }
@@ -196,7 +218,7 @@ func (s *shard) load(name string) (part, error) {
 	if err != nil {
 		return part{}, err
 	}
-	return part{s.path, name, a}, nil
+	return part{path: s.path, name: name, Array: a}, nil
 }
 
 // named returns the array of one name from every file, nil if no file has it.

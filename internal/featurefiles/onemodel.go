@@ -22,7 +22,7 @@ func (f *finder) oneModel(s *Set) error {
 	for i := range s.Columns {
 		parts := s.Columns[i].train.parts
 		for _, p := range parts[1:] {
-			if p.name != parts[0].name {
+			if p.name != parts[0].name && (p.list == "" || p.list != parts[0].list) {
 				return fmt.Errorf("the features are called %q in %s and %q in %s: shards of one set name their arrays alike; measure different models one by one, or name the array with --features-key",
 					parts[0].name, parts[0].path, p.name, p.path)
 			}

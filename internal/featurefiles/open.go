@@ -24,8 +24,9 @@ type library struct {
 
 // shard is one opened file.
 type shard struct {
-	path string
-	file *arrayfile.File
+	path  string
+	file  *arrayfile.File
+	index string // the list of shards that names this one; "" if a user did
 }
 
 // open opens a file, or returns it if it is open.
@@ -40,7 +41,7 @@ func (l *library) open(path string) (*shard, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &shard{path, f}
+	s := &shard{path: path, file: f}
 	if l.files == nil {
 		l.files = map[string]*shard{}
 	}
@@ -54,11 +55,21 @@ func (l *library) openAll(r Role, patterns []string) ([]*shard, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*shard, len(paths))
-	for i, p := range paths {
-		if out[i], err = l.open(p); err != nil {
+	var out []*shard
+	for _, p := range paths {
+		if strings.HasSuffix(p, indexSuffix) {
+			some, err := l.openIndex(p)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, some...)
+			continue
+		}
+		s, err := l.open(p)
+		if err != nil {
 			return nil, err
 		}
+		out = append(out, s)
 	}
 	return out, nil
 }

@@ -29,7 +29,7 @@ var roles = [roleCount]struct {
 	base       Role     // files given by the role's own flag may use this role's names as well
 	otherwise  []string // names that may mean something else, too: taken where no array has a usual one
 }{
-	Features:     {"features", "--features", []string{"features", "feats", "feature", "embeddings", "embedding", "h", "penultimate", "train_features", "train_embeddings", "train_h"}, Features, []string{"x", "train_x", "x_train"}},
+	Features:     {"features", "--features", []string{"features", "feats", "feature", "embeddings", "embedding", "h", "penultimate", "train_features", "train_embeddings", "train_h"}, Features, featureNames},
 	Labels:       {"labels", "--labels", []string{"labels", "label", "y", "targets", "target", "train_labels", "train_targets", "train_y", "y_train", "train_observed"}, Labels, nil},
 	Weights:      {"classifier weight", "--weights", []string{"weight", "weights", "w", "fc.weight", "classifier.weight", "head.weight", "linear.weight"}, Weights, nil},
 	Bias:         {"classifier bias", "--bias", []string{"bias", "b", "fc.bias", "classifier.bias", "head.bias", "linear.bias"}, Bias, nil},
@@ -39,6 +39,9 @@ var roles = [roleCount]struct {
 	Corrupted:    {"mask of redrawn labels", "--corrupted", []string{"corrupted", "redrawn", "train_redrawn", "mask"}, Corrupted, nil},
 	OOD:          {"out-of-distribution features", "--ood", []string{"ood", "ood_features", "ood_h"}, Features, nil},
 }
+
+// featureNames are names that other libraries use for features, and that may mean something else.
+var featureNames = []string{"x", "train_x", "x_train", "z", "feat", "emb", "embs", "hidden", "hidden_states", "activations", "representation", "representations", "latents"}
 
 // String returns what people call the role.
 func (r Role) String() string { return roles[r].word }

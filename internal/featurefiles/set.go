@@ -140,6 +140,7 @@ func (f *finder) set() (*Set, error) {
 			return nil, err
 		}
 	}
+	s.Notes = append(f.notes, s.Notes...)
 	return s, nil
 }
 

@@ -45,8 +45,84 @@ def parquet():
     polars.from_pandas(table.rename(columns=lambda c: c.replace("f", "dim_"))).write_parquet(at("columns_polars.parquet"))
 
 
+def torch_files():
+    import argparse, collections, pathlib
+    import torch
+    h, y = torch.from_numpy(H), torch.from_numpy(Y)
+    both = {"features": h, "labels": y}
+    torch.save(dict(both, args=argparse.Namespace(lr=0.1), seen={3, 1}, at=pathlib.PurePosixPath("a"), rng=torch.get_rng_state()), at("torch_args.pt"))
+    torch.save(dict(both, range=range(3), z=1j, raw=b"abc", count=collections.Counter("ab"), parts=collections.defaultdict(list, a=[1])), at("torch_builtins.pt"))
+    torch.save(dict(both, model=torch.nn.Linear(4, 3), optim=torch.optim.SGD([torch.nn.Parameter(h[:1].clone())])), at("torch_module.pt"))
+    torch.save(dict(both, acc=np.float64(0.9), n=np.int64(60), ok=np.bool_(True), when=np.datetime64("2026-01-01")), at("torch_numpy_scalars.pt"))
+    torch.save(dict(features=H, labels=Y, words=WORDS), at("torch_numpy_words.pt"))
+    torch.save(dict(features=H.astype(np.float64), label=WORDS.astype(object)), at("torch_numpy_objects.pt"), pickle_protocol=4)
+    torch.save(dict(features=h, labels=y.to(torch.uint16), scale=torch.ones(3, dtype=torch.float8_e4m3fn)), at("torch_uint16_float8.pt"))
+    torch.save({"features": [h[i:i + 16] for i in range(0, 60, 16)], "labels": [y[i:i + 16] for i in range(0, 60, 16)]}, at("torch_batches.pt"))
+    torch.save({"features": list(h), "labels": Y.tolist()}, at("torch_samples.pt"))
+    torch.save((h, y), at("torch_tuple.pt"))
+    torch.save({"features": torch.nn.Parameter(h), "labels": y.to_sparse().to_dense(), "sparse": h.to_sparse()}, at("torch_sparse.pt"), _use_new_zipfile_serialization=False)
+    import safetensors.torch
+    safetensors.torch.save_file(dict(both, scale=torch.ones(3).to(torch.float8_e5m2)), at("fp8_e5m2.safetensors"))
+    safetensors.torch.save_file(dict(both, c=torch.ones(3, dtype=torch.complex64)), at("complex.safetensors"))
+    safetensors.torch.save_file(dict(both, a=torch.ones(3).to(torch.float8_e8m0fnu), c=torch.ones(5).to(torch.float8_e4m3fn)), at("fp8_e8m0.safetensors"))
+    fc = {"fc.weight": torch.ones(3, 4), "fc.bias": torch.zeros(3)}
+    for name, shards in (("halves", [both, fc]), ("thirds", [{"features": h}, {"labels": y}, fc]), ("one", [dict(both, **fc)])):
+        index = {}
+        for i, shard in enumerate(shards):
+            file = "%s-%05d-of-%05d.safetensors" % (name, i + 1, len(shards))
+            safetensors.torch.save_file(shard, at(os.path.join("sharded", file)))
+            index.update({key: file for key in shard})
+        with open(at("sharded/%s.safetensors.index.json" % name), "w") as f:
+            __import__("json").dump({"metadata": {"total_size": 1}, "weight_map": index}, f)
+
+
+def pickles():
+    import pickle
+    for name, value, protocol in (("tuple", (H, Y), 2), ("dict", {"features": H, "labels": WORDS.tolist()}, 3), ("lists", {"features": H.tolist(), "labels": Y.tolist()}, 4),
+                                  ("batches", {"features": [H[i:i + 7] for i in range(0, 60, 7)], "labels": [Y[i:i + 7] for i in range(0, 60, 7)]}, 5)):
+        with open(at("pickle_%s.pkl" % name), "wb") as f:
+            pickle.dump(value, f, protocol=protocol)
+    np.save(at("numpy_dict.npy"), {"features": H, "labels": Y})
+    pair = np.empty(2, dtype=object)
+    pair[:] = [H, Y]
+    np.save(at("numpy_pair.npy"), pair)
+    np.savez(at("numpy_words.npz"), features=H, labels=WORDS.astype(object))
+    np.savez(at("numpy_by_place.npz"), H, Y)
+    np.savez(at("numpy_columns_of_one.npz"), emb=H[:, :, None, None], y=Y[None])
+    np.savez(at("numpy_turned_labels.npz"), z=H, target=Y[:, None].astype(np.float64))
+
+
+def tables():
+    import duckdb, pandas, polars
+    table = pandas.DataFrame(H, columns=["f%d" % i for i in range(4)])
+    table.assign(label=WORDS).to_csv(at("pandas_index.csv"))
+    table.assign(label=Y).to_csv(at("pandas.csv"), index=False)
+    table.assign(label=Y).to_csv(at("pandas_tabs.tsv"), index=False, sep="\t")
+    pandas.DataFrame(H).assign(y=WORDS).to_csv(at("pandas_semicolons.csv"), index=False, sep=";", quoting=2)
+    polars.from_pandas(table.assign(label=WORDS)).write_csv(at("polars.csv"))
+    named = table.set_axis(["sepal length", "sepal width", "petal length", "petal width"], axis=1).assign(species=WORDS)
+    pandas.DataFrame(H).assign(y=Y).to_csv(at("pandas_numbers_as_names.csv"), quoting=2)
+    duckdb.sql("COPY (SELECT * FROM named) TO '%s' (DELIMITER '|', QUOTE '\"')" % at("duck_bars.csv"))
+    named.to_csv(at("named_columns.csv"), index=False)
+    named.to_csv(at("no_header.csv"), index=False, header=False)
+    folder = at("savetxt")
+    os.makedirs(folder, exist_ok=True)
+    np.savetxt(os.path.join(folder, "features.txt"), H, header="four columns")
+    np.savetxt(os.path.join(folder, "labels.txt"), Y, fmt="%d")
+
+
+def matlab():
+    import scipy.io
+    rows = {"features": H.astype(np.float64), "labels": Y}
+    scipy.io.savemat(at("level4.mat"), rows, format="4")
+    scipy.io.savemat(at("level4_single.mat"), {"note": "sixty samples", "features": H, "labels": Y.astype(np.int16)[:, None], "c": np.array([1j])}, format="4")
+    scipy.io.savemat(at("level5_cells.mat"), {"features": H, "labels": Y, "names": np.array(["ant", "bee"], dtype=object), "info": {"a": 1}}, do_compression=True)
+    scipy.io.savemat(at("level5_column.mat"), {"X": H, "y": Y.astype(np.float64)[:, None]})
+    scipy.io.savemat(at("level5_by_shape.mat"), {"fea": H, "gnd": Y.astype(np.uint8)})
+
+
 if __name__ == "__main__":
-    parts = {name: value for name, value in list(globals().items()) if callable(value) and name not in ("at",)}
+    parts = {name: value for name, value in list(globals().items()) if callable(value) and name != "at"}
     for name in sys.argv[1:] or parts:
         try:
             parts[name]()
