@@ -29,8 +29,23 @@ _HOMES = {"ClassifierError": "errors", "Depth": "depth", "History": "history", "
 __all__ = sorted(_HOMES)
 
 
+def __dir__():
+    return sorted(set(globals()) | set(__all__) | {"__version__"})
+
+
 def __getattr__(name):
+    if name == "__version__":
+        return _version()
     if name not in _HOMES:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
     value = globals()[name] = getattr(importlib.import_module("." + _HOMES[name], __name__), name)
     return value
+
+
+def _version():
+    """The version of the wheel; a checkout has none."""
+    from importlib import metadata
+    try:
+        return metadata.version("collapse-lab")
+    except metadata.PackageNotFoundError:
+        return "0+checkout"

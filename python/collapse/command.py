@@ -5,11 +5,12 @@ import json
 import os
 import shutil
 import subprocess
+import urllib.parse
 
 import numpy as np
 
 from ._program import bundled
-from .folders import CORRUPTED, FEATURES, INFO_FILE, LABELS, STATE, TRUE_LABELS, layer_stream
+from .folders import CORRUPTED, FEATURES, INFO_FILE, LABELS, LAYERS, STATE, TRUE_LABELS, layer_stream
 from .rows import same_weights
 
 
@@ -29,7 +30,7 @@ def measure(folder, *, test=None, ood=None, layer=None, binary=None, arguments=(
     test       folder of a capture of test samples: dilation, test accuracy, memorization.
     ood        folder of a capture of out-of-distribution samples: NC5.
     layer      a name of the Tap's `layers` instead of the classifier's input; the classifier is left out,
-               since its weights belong to its own input.
+               since its weights belong to its own input. A capture of one layer alone needs none.
     binary     path of the program; otherwise $COLLAPSE_BINARY, otherwise the one of the wheel, otherwise `collapse` on PATH.
     arguments  more flags, as on the command line, for example ["--measures", "all"].
     partial    True to accept a capture that was ended by an exception.
@@ -41,6 +42,7 @@ def measure(folder, *, test=None, ood=None, layer=None, binary=None, arguments=(
     if (test is not None or ood is not None) and _holds_states(capture_info(folder, partial)):
         raise ValueError("collapse: the capture %r holds states, and measures of test or out-of-distribution samples need the features of "
                          "the train samples; capture with keep='features'" % os.fspath(folder))
+    layer = _only_layer(folder, partial) if layer is None else layer
     command = [find_binary(binary), "measure", "--json"]
     command += capture_flags(folder, layer, partial)
     for other in (test, ood):
@@ -52,6 +54,18 @@ def measure(folder, *, test=None, ood=None, layer=None, binary=None, arguments=(
     if ood is not None:
         command += ["--ood", _shards(ood, capture_info(ood, partial), _stream(layer))]
     return call(command + list(arguments))
+
+
+def _only_layer(folder, partial):
+    """The layer of a capture without the classifier's input, if there is one only; None if the input is there."""
+    streams = capture_info(folder, partial)["streams"]
+    layers = [urllib.parse.unquote(s[len(LAYERS) + 1:]) for s in streams if s.startswith(LAYERS + "/")]
+    if FEATURES in streams or not layers:
+        return None
+    if len(layers) > 1:
+        raise ValueError("collapse: the capture %r has no classifier's input, and several layers; say which: layer=%s"
+                         % (os.fspath(folder), " or layer=".join(repr(name) for name in layers[:8])))
+    return layers[0]
 
 
 def capture_info(folder, partial=False):

@@ -6,6 +6,7 @@ import tempfile
 from .command import call, find_binary
 from .result import PROPERTIES, Result
 
+_FLAGS = ("measures", "classes", "ignore_index", "min_count", "imbalance", "null", "rcond", "threads")  # of measure()
 _DRAWN = (PROPERTIES["NC1"], "nc1_trace_ratio", PROPERTIES["NC2"], "ncc_accuracy")
 
 
@@ -34,11 +35,13 @@ def measure_layers(model, batches, layers=None, *, pool="mean", keep="features",
     """Runs a model over batches (x, y), in eval mode and without gradients, and measures the output of every layer and the classifier's input.
 
     layers  names of modules, in any order; None: the model's children that run before the classifier. pool, keep and other options are those of Tap.
-    folder  where to keep the capture; None: it is removed.
+    folder  where to keep the capture; None: it is removed. measures, null, ignore_index and other options of measure() that are flags go there.
     """
     import torch
 
+    from .measuring import measure_flags
     from .tap import Tap
+    flags = measure_flags(**{name: tap.pop(name) for name in list(tap) if name in _FLAGS})
     kept = folder is not None
     parent = None if kept else tempfile.mkdtemp(prefix="collapse-")
     folder = folder if kept else parent + "/capture"
@@ -49,7 +52,7 @@ def measure_layers(model, batches, layers=None, *, pool="mean", keep="features",
             for x, y in batches:
                 model(x)
                 capture.labels(y)
-        document = call([find_binary(binary), "measure", "--json", folder, "--layers", "*"] + list(arguments))
+        document = call([find_binary(binary), "measure", "--json", folder, "--layers", "*"] + flags + list(arguments))
     finally:
         for module, training in modes.items():
             module.training = training

@@ -1,19 +1,26 @@
-"""measure(): of a Tap's folder (command.py), or of arrays in memory (here)."""
+"""measure(): of a Tap's folder or a file (command.py), or of arrays in memory (here)."""
 
+import numbers
 import os
 import re
 import shutil
 import tempfile
+from typing import Any, Optional, Sequence, Union
 
 from .arena import available_memory
 from .arrays import Labels, block, file_of, is_tensor, rows
-from .command import MeasureError, find_binary
+from .command import MeasureError, call, find_binary
 from .command import measure as measure_folder
 from .helper import helper_of, say_once
 from .result import Result
 
 
-def measure(features, labels=None, W=None, b=None, **options):
+def measure(features: Any, labels: Any = None, W: Any = None, b: Any = None, *, test: Any = None, ood: Any = None, true: Any = None,
+            corrupted: Any = None, measures: Union[None, str, Sequence[str]] = None, classes: Union[None, int, Sequence[str]] = None,
+            ignore_index: Union[None, int, Sequence[int]] = None, min_count: Optional[int] = None, imbalance: Optional[str] = None,
+            null: Optional[int] = None, rcond: Optional[float] = None, drop_nonfinite: bool = False, threads: Optional[int] = None,
+            keep: Optional[str] = None, layer: Optional[str] = None, partial: bool = False, binary: Any = None,
+            arguments: Sequence[str] = ()) -> Result:
     """The collapse measures of features and labels, as a Result.
 
     measure(H, y, W=None, b=None, ...)   of arrays: numpy, torch on any device, lists. docs/python.md
@@ -30,18 +37,59 @@ def measure(features, labels=None, W=None, b=None, **options):
                      the features on a device do not fit into memory.
         binary       path of the program. arguments: more flags, such as ["--html", "page.html"].
 
-    measure(folder, test=..., ood=..., layer=..., binary=..., arguments=..., partial=...)   of a folder that a Tap has written.
+    measure("x.npz")                     of a file that `collapse measure` reads (docs/measuring.md); labels and W, b may be files of their own.
+
+    measure(folder, test=..., ood=..., layer=..., partial=...)   of a folder that a Tap has written.
 
     Raises TypeError or ValueError for arrays that make no sense, MeasureError if the program refuses them.
     """
-    if isinstance(features, (str, bytes, os.PathLike)):
-        if labels is not None or W is not None or b is not None:
-            raise TypeError("collapse: %r is a folder, which has labels and classifier of its own; pass arrays, or the folder alone"
-                            % (os.fspath(features),))
-        return Result(measure_folder(features, **options))
+    options = dict(measures=measures, classes=classes, ignore_index=ignore_index, min_count=min_count, imbalance=imbalance, null=null, rcond=rcond,
+                   drop_nonfinite=drop_nonfinite, threads=threads)
+    if _is_path(features):
+        _refuse(features, keep=keep, true=true, corrupted=corrupted)
+        flags = measure_flags(**options) + list(arguments)
+        if os.path.isdir(features) or not os.path.exists(features):
+            _refuse(features, labels=labels, W=W, b=b)
+            return Result(measure_folder(features, test=test, ood=ood, layer=layer, partial=partial, binary=binary, arguments=flags))
+        _refuse(features, test=test, ood=ood, layer=layer, partial=partial or None)
+        return Result(call([find_binary(binary), "measure", "--json"] + _files(features, labels, W, b) + flags))
     if labels is None:
-        raise TypeError("collapse: features without labels; pass measure(H, y) with one label for each row, or the folder of a Tap")
-    return measure_arrays(features, labels, W, b, **options)
+        raise TypeError("collapse: features without labels; pass measure(H, y) with one label for each row, a file, or the folder of a Tap")
+    if layer is not None or partial:
+        raise TypeError("collapse: layer and partial are of folders that a Tap has written; pass the features of that layer")
+    return measure_arrays(features, labels, W, b, test=test, ood=ood, true=true, corrupted=corrupted, keep=keep, binary=binary, arguments=arguments, **options)
+
+
+def _is_path(value):
+    return isinstance(value, (str, bytes, os.PathLike))
+
+
+def _refuse(path, **options):
+    """Raises for options that files and folders have in themselves."""
+    for name, value in options.items():
+        if value is not None:
+            raise TypeError("collapse: %s does not go with %r, which is a folder or a file; pass arrays, or flags of `collapse measure` as arguments=[...]"
+                            % (name, os.fspath(path)))
+
+
+def _files(features, labels, W, b):
+    paths = [(flag, value) for flag, value in (("--features", features), ("--labels", labels), ("--weights", W), ("--bias", b)) if value is not None]
+    for flag, value in paths:
+        if not _is_path(value):
+            raise TypeError("collapse: %r is a file, and %s is a %s; pass files, or arrays" % (os.fspath(features), flag[2:], type(value).__name__))
+    if len(paths) == 1:
+        return [os.fspath(features)]
+    return [part for flag, value in paths for part in (flag, os.fspath(value))]
+
+
+def measure_flags(measures=None, classes=None, ignore_index=None, drop_nonfinite=False, **others):
+    """The flags of `collapse measure` for options of measure()."""
+    names = [] if classes is None or isinstance(classes, numbers.Integral) else [str(name) for name in classes]
+    if any("," in name for name in names):
+        raise ValueError("collapse: a name in classes has a comma; pass arrays, or files whose labels are numbers")
+    flags = _flags(measures=_keys(measures), ignore_label=_whole_numbers(ignore_index), classes=None if names else classes, class_names=",".join(names) or None,
+                   **others)
+    return flags + (["--drop-nonfinite"] if drop_nonfinite else [])
 
 
 def measure_arrays(H, y, W=None, b=None, *, test=None, ood=None, true=None, corrupted=None, measures=None, classes=None, ignore_index=None,
