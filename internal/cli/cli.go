@@ -23,7 +23,6 @@ import (
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/kernel/isa"
 	"collapse.example/collapse/internal/outfile"
-	"collapse.example/collapse/internal/safetext"
 	"collapse.example/collapse/internal/screen"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
@@ -164,7 +163,7 @@ func runBeside(ctx context.Context, args []string, stdout, file1, stderr io.Writ
 	var flags program
 	parser, parsed, err := parse(&flags, args, stdout, stderr)
 	if err != nil {
-		safetext.Fprintf(stderr, "collapse: %v\nTry '%s --help'.\n", misspelt(err), selected(err))
+		say(stderr, "collapse: %v\nTry '%s --help'.\n", misspelt(err), selected(err))
 		return exitUsage
 	}
 	out := &checkedOutput{w: stdout}
@@ -321,7 +320,7 @@ func (a *app) report(err error) int {
 	if words, canceled := strings.CutSuffix(said, context.Canceled.Error()); canceled && a.ctx.Err() != nil {
 		said = words + context.Cause(a.ctx).Error() // which signal ended it
 	}
-	safetext.Fprintf(a.errors, "collapse: %v\n", errors.New(said))
+	say(a.errors, "collapse: %v\n", errors.New(said))
 	var wrong usageError
 	switch {
 	case errors.Is(err, context.Canceled):

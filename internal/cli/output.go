@@ -86,7 +86,12 @@ func (a *app) detailf(layout string, args ...any) {
 }
 
 // notef prints a message that is not a result, made safe in the same way.
-func (a *app) notef(format string, args ...any) { safetext.Fprintf(a.stderr, format, args...) }
+func (a *app) notef(format string, args ...any) { say(a.stderr, format, args...) }
+
+// say writes a message, safe for a terminal and folded to its width.
+func say(w io.Writer, format string, args ...any) {
+	fmt.Fprint(w, screen.Of(w).Fold(safetext.Sprintf(format, args...)))
+}
 
 // print prints, unchanged, a text of the program's own or one to be saved.
 func (a *app) print(text string) { fmt.Fprint(a.stdout, text) }

@@ -11,7 +11,9 @@ import (
 
 	"golang.org/x/term"
 
+	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/screen"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/measure"
@@ -25,7 +27,7 @@ type runsListCmd struct {
 func (runsListCmd) Help() string {
 	return `One line per run: its state, epochs done and planned, test accuracy and NC1 of the training features at the last
 measured epoch, and what it is: network, data set with the number of classes, loss, then what differs between the runs of the list.
-A dash marks what a run does not have.`
+A narrow terminal shows as few of these as tell the runs apart; --json has all. A dash marks what a run does not have.`
 }
 
 // listedRun is a run of the list in JSON.
@@ -33,6 +35,7 @@ type listedRun struct {
 	runRow
 	What    string              `json:"what"`
 	words   []string            // What in its parts
+	brief   []string            // as few words as tell the runs of the list apart
 	Epochs  *int64              `json:"epochs"` // planned; null if nothing is trained
 	Results map[string]*float64 `json:"results"`
 }
@@ -68,10 +71,11 @@ func listRuns(r *store.Reader, runs []store.Run) ([]listedRun, error) {
 	if err != nil {
 		return nil, err
 	}
+	telling := tellingOf(settings, differ)
 	rows := make([]listedRun, len(runs))
 	for i, run := range runs {
 		words := runInWords(run, settings[i], differ)
-		rows[i] = listedRun{runRow: rowOf(run), What: strings.Join(words, ", "), words: words}
+		rows[i] = listedRun{runRow: rowOf(run), What: strings.Join(words, ", "), words: words, brief: runInWords(run, settings[i], telling)}
 		if n, ok := settings[i]["run.epochs"]; ok {
 			var epochs int64
 			if _, err := fmt.Sscan(study.SettingText(n), &epochs); err == nil {
@@ -84,6 +88,26 @@ func listRuns(r *store.Reader, runs []store.Run) ([]listedRun, error) {
 	}
 	return rows, nil
 }
+
+// tellingOf are the settings, of those that differ, that are needed to tell runs apart.
+func tellingOf(settings []map[string]any, differ []string) []string {
+	texts := make([]map[string]string, len(settings))
+	for i := range settings {
+		texts[i] = map[string]string{}
+		for _, key := range differ {
+			if v, ok := settings[i][key]; ok {
+				texts[i][key] = study.SettingText(v)
+			}
+		}
+	}
+	seeded := !slices.ContainsFunc(texts, func(own map[string]string) bool { return own["data.noise_seed"] != own["run.seed"] })
+	return judge.Telling(texts, alwaysSaid, slices.DeleteFunc(slices.Clone(differ), func(k string) bool {
+		return slices.Contains(alwaysSaid, k) || k == "data.noise_seed" && seeded // the words of a run have its seed
+	}))
+}
+
+// alwaysSaid are the settings that the words of every training run have, or that have a column of their own; digests add nothing to a name.
+var alwaysSaid = []string{"net.kind", "net.depth", "net.width", "data.name", "data.classes", "loss.kind", "run.epochs", "data.train_digest", "data.test_digest"}
 
 // mainResults are the results of a run's last measured epoch, null where missing.
 func mainResults(r *store.Reader, run store.Run) (map[string]*float64, error) {
@@ -117,12 +141,11 @@ func runInWords(run store.Run, settings map[string]any, differ []string) []strin
 		net = fmt.Sprintf("mlp %s×%s", text("net.depth"), text("net.width"))
 	}
 	words := []string{net, text("data.name") + "/" + text("data.classes"), text("loss.kind")}
-	said := []string{"net.kind", "net.depth", "net.width", "data.name", "data.classes", "loss.kind", "run.epochs", "data.train_digest", "data.test_digest"}
 	var last []string
 	for _, key := range differ {
 		switch {
-		case slices.Contains(said, key):
-		case key == "run.seed" || key == "data.noise_seed" && text(key) == text("run.seed"):
+		case slices.Contains(alwaysSaid, key) || key == "data.noise_seed" && text(key) == text("run.seed"):
+		case key == "run.seed":
 			last = append(last, study.InWords([]string{key + "=" + text(key)})...)
 		default:
 			words = append(words, study.InWords([]string{key + "=" + text(key)})...)
@@ -159,20 +182,43 @@ func scriptInWords(settings map[string]any, differ []string) []string {
 // roomForDates is the least screen width at which the list shows when runs were made.
 const roomForDates = 120
 
-// printRuns prints lines of at most the given width; 0: any width. If that is too narrow, what all runs share is printed once, above.
+// printRuns prints lines of at most the given width; 0: any width. If that is too narrow, what all runs share is printed once, above, and
+// each run has the few words that tell it from the others, on several lines if need be.
 func printRuns(a *app, rows []listedRun, width int) {
 	lines := runLines(rows, width)
-	if shared := sharedWords(rows); shared != nil && width > 0 && slices.ContainsFunc(lines, func(l string) bool { return utf8.RuneCountInString(l) > width }) {
-		short := slices.Clone(rows)
+	if width > 0 && slices.ContainsFunc(lines, func(l string) bool { return utf8.RuneCountInString(l) > width }) {
+		short, shared := slices.Clone(rows), sharedWords(rows)
 		for i := range short {
-			short[i].What = strings.Join(slices.DeleteFunc(slices.Clone(rows[i].words), func(w string) bool { return slices.Contains(shared, w) }), ", ")
+			short[i].What = strings.Join(slices.DeleteFunc(slices.Clone(rows[i].brief), func(w string) bool { return slices.Contains(shared, w) }), ", ")
 		}
-		a.printf("%s\n", cut("in all of them: "+strings.Join(shared, ", "), width))
-		lines = runLines(short, width)
+		if shared != nil {
+			a.printf("%s\n", cut("in all of them: "+strings.Join(shared, ", "), width))
+		}
+		lines = foldedRuns(runLines(short, width), width)
 	}
 	for _, line := range lines {
 		a.print(cut(line, width) + "\n")
 	}
+}
+
+// foldedRuns breaks lines of the table, whose last column is words, where they are too long.
+func foldedRuns(lines []string, width int) (out []string) {
+	at := utf8.RuneCountInString(lines[0]) - len("WHAT")
+	for _, line := range lines {
+		text := []rune(line)
+		if len(text) <= width || at >= width-10 {
+			out = append(out, line)
+			continue
+		}
+		for i, words := range screen.Wrap(string(text[at:]), width-at) {
+			lead := strings.Repeat(" ", at)
+			if i == 0 {
+				lead = string(text[:at])
+			}
+			out = append(out, lead+words)
+		}
+	}
+	return out
 }
 
 // sharedWords are the words common to all runs of a list of several.

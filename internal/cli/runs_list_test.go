@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -42,6 +43,7 @@ func TestRunsListSaysWhatRunsAre(t *testing.T) {
 	}
 	for i := range rows {
 		rows[i].words = strings.Split(rows[i].What, ", ")
+		rows[i].brief = append(rows[i].words[:len(rows[i].words):len(rows[i].words)], strings.Fields("and many more words than there is room for")...)
 	}
 	var text strings.Builder
 	a := &app{stdout: &text}
@@ -51,8 +53,21 @@ func TestRunsListSaysWhatRunsAre(t *testing.T) {
 			t.Errorf("a line of %d characters on a screen of 60: %s", n-1, line)
 		}
 	}
-	if !strings.HasPrefix(text.String(), "in all of them: mlp 1×8, glyphs/2\n") || !strings.Contains(text.String(), "ls, noise") {
+	if !strings.HasPrefix(text.String(), "in all of them: mlp 1×8, glyphs/2\n") || !strings.Contains(text.String(), "ls, noise") ||
+		strings.Contains(text.String(), "…") || strings.Count(text.String(), " for\n") != 2 {
 		t.Errorf("on a screen of 60:\n%s", &text)
+	}
+}
+
+// TestTellingSettings: the seed of the noise adds nothing to the seed; a schedule that changes with the loss adds nothing to it.
+func TestTellingSettings(t *testing.T) {
+	settings := []map[string]any{
+		{"loss.kind": "ce", "optim.schedule.kind": "step", "run.seed": 1.0, "data.noise_seed": 1.0},
+		{"loss.kind": "ce", "optim.schedule.kind": "step", "run.seed": 2.0, "data.noise_seed": 2.0},
+		{"loss.kind": "mse", "optim.schedule.kind": "cosine", "run.seed": 1.0, "data.noise_seed": 1.0},
+	}
+	if got := tellingOf(settings, []string{"data.noise_seed", "loss.kind", "optim.schedule.kind", "run.seed"}); !slices.Equal(got, []string{"run.seed"}) {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -191,14 +191,14 @@ func printImbalanced(a *app, s *solvedImbalanced) {
 	a.printf("%s, K = %d, N = %.0f samples, d = %d, no bias\n", loss, s.K, s.Samples, s.D)
 	a.printf("minimise   1/N·Σ loss(W·h, y) + λ_W/2·|W|² + λ_H/2·|H|²\n\n")
 	o := s.Optimum
-	a.printf("exact      f* = %.10g  (%s)\n           rank %d\n           √(λ_W·λ_H) = %.6g\n\n", o.Objective, s.proof(), o.Rank, s.Mu)
+	a.printf("exact      f* = %.10g  (%s)\n           rank %d\n           μ = √(λ_W·λ_H) = %.6g\n\n", o.Objective, s.proof(), o.Rank, s.Mu)
 	printGroups(a, s)
 	a.printf("\nSELI       distance of the classifiers %s, of the means %s (0: the geometry of vanishing penalties)\n", orDash(s.ToSELI["classifiers"]), orDash(s.ToSELI["means"]))
 	if f := s.Found; f != nil {
 		a.printf("found      f = %.12g  (f − f* = %.2g); %d of %d starts reach the optimum\n", f.Best, f.Best-o.Objective, f.Reached, f.Starts)
 	}
 	if s.Index != "" {
-		a.printf("\n%s\n", s.Index)
+		a.printf("\npage       %s\n", s.Index)
 	}
 }
 
@@ -228,11 +228,18 @@ func printGroups(a *app, s *solvedImbalanced) {
 	printSizes(a, "One point", groups, func(g imbalance.Shape) bool { return g.Same })
 	printSizes(a, "At zero", groups, func(g imbalance.Shape) bool { return g.Kept == 0 })
 	printSizes(a, "Some at zero", groups, func(g imbalance.Shape) bool { return g.Kept > 0 && g.Kept < g.Classes })
-	a.printf("TO FIRST: cosine of w to the first size. ONE FROM μ: one point from this √(λ_W·λ_H) on.\n")
+	a.print("\n" + imbalancedLegend)
 	if more := len(groups) - mostGroups; more > 0 {
 		a.printf("%d more sizes; --json has them all\n", more)
 	}
 }
+
+// imbalancedLegend explains the columns of the table.
+const imbalancedLegend = `MARGIN      by how much the logit of the right class is above the next
+COS w, h    between two classes of this size; 1: they are one
+TO FIRST    cosine between w of this size and w of the first
+ONE FROM μ  classes of this size are one point where μ is at least this
+`
 
 // printSizes names the sizes of classes of which something holds.
 func printSizes(a *app, what string, groups []imbalance.Shape, holds func(imbalance.Shape) bool) {

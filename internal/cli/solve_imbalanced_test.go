@@ -24,7 +24,7 @@ func solveImbalanced(t *testing.T, args ...string) solvedImbalanced {
 
 func TestSolveImbalanced(t *testing.T) {
 	out, _ := called(t, exitOK, "solve", "imbalanced", "--k", "6", "--n", "100", "--minority", "2", "--starts", "2")
-	for _, want := range []string{"K = 6, N = 420 samples", "duality gap", "ONE FROM μ", "2 of 2 starts reach", "SELI"} {
+	for _, want := range []string{"K = 6, N = 420 samples", "duality gap", "ONE FROM μ", "\nMARGIN      ", "μ = √(λ_W·λ_H) = ", "2 of 2 starts reach", "SELI"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)
 		}

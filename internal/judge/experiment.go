@@ -3,8 +3,8 @@ package judge
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -65,9 +65,10 @@ func Experiments(runs []Run) (out []*Experiment, unfinished []*Run) {
 		g.Runs = append(g.Runs, JudgeRun(r))
 	}
 	slices.SortStableFunc(out, func(a, b *Experiment) int { return cmp.Compare(len(b.Runs), len(a.Runs)) })
+	told := distinctive(out)
 	for i, g := range out {
 		g.arrange()
-		g.Title = g.describe(out)
+		g.Title = g.describe(told)
 		if i > 0 {
 			g.Suffix = "-" + strconv.Itoa(i+1)
 		}
@@ -92,28 +93,38 @@ func (g *Experiment) arrange() {
 	slices.Sort(g.Noises)
 }
 
-// describe names the data and whatever else distinguishes this experiment from the others.
-func (g *Experiment) describe(all []*Experiment) string {
+// describe names the data and the given settings, which distinguish this experiment from the others.
+func (g *Experiment) describe(told []string) string {
 	words := []string{}
 	if name := g.Settings["data.name"]; name != "" {
 		words = append(words, fmt.Sprintf("%s, %s classes", name, g.Settings["data.classes"]))
 	}
-	var differ []string
-	for k, v := range g.Settings {
-		if varies(k) || k == "data.name" || k == "data.classes" || strings.HasSuffix(k, "_digest") {
-			continue
-		}
-		if slices.ContainsFunc(all, func(o *Experiment) bool { return o.Settings[k] != v }) {
-			differ = append(differ, k+" = "+v)
+	for _, k := range told {
+		if v, ok := g.Settings[k]; ok {
+			words = append(words, ShortKey(k)+" "+ShortValue(v))
 		}
 	}
-	sort.Strings(differ)
-	words = append(words, differ...)
 	if len(words) == 0 {
 		return "All runs"
 	}
 	return strings.Join(words, ", ")
 }
+
+// distinctive are the settings that tell experiments apart, besides data and classes.
+func distinctive(all []*Experiment) []string {
+	rows, known := make([]map[string]string, len(all)), map[string]bool{}
+	for i, g := range all {
+		rows[i] = g.Settings
+		for k := range g.Settings {
+			known[k] = !varies(k) && !slices.Contains(inTitle, k) && !strings.HasSuffix(k, "_digest")
+		}
+	}
+	maps.DeleteFunc(known, func(_ string, told bool) bool { return !told })
+	return Telling(rows, inTitle, slices.Sorted(maps.Keys(known)))
+}
+
+// inTitle are the settings that every title has.
+var inTitle = []string{"data.name", "data.classes"}
 
 // Pick returns the runs that keep accepts.
 func (g *Experiment) Pick(keep func(*JudgedRun) bool) []*JudgedRun { return only(g.Runs, keep) }

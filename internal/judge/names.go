@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,7 +43,35 @@ func ShortKey(key string) string {
 	if key == "data.noise" {
 		return "η"
 	}
+	key = strings.TrimSuffix(key, ".kind") // a kind of what stands before it
 	return strings.ReplaceAll(key[strings.LastIndexByte(key, '.')+1:], "_", " ")
+}
+
+// Telling are those of the keys that tell rows apart, as few as needed beside those that are always told: of settings that change
+// together one is enough. Settings of settings, such as optim.schedule.period, are the first to go, then the later ones.
+func Telling(rows []map[string]string, always, keys []string) []string {
+	apart := func(keys []string) int {
+		seen := map[string]bool{}
+		for _, row := range rows {
+			var text strings.Builder
+			for _, k := range slices.Concat(always, keys) {
+				v, ok := row[k]
+				text.WriteString(v + "\x00" + strconv.FormatBool(ok) + "\x00")
+			}
+			seen[text.String()] = true
+		}
+		return len(seen)
+	}
+	order := slices.Clone(keys)
+	slices.Reverse(order)
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(strings.Count(b, "."), strings.Count(a, ".")) })
+	wanted, kept := apart(keys), slices.Clone(keys)
+	for _, k := range order {
+		if fewer := slices.DeleteFunc(slices.Clone(kept), func(o string) bool { return o == k }); apart(fewer) == wanted {
+			kept = fewer
+		}
+	}
+	return kept
 }
 
 // ShortValue rounds a number that a search has drawn, all 17 digits of it.

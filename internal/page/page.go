@@ -47,6 +47,14 @@ type shared struct {
 
 func tile(value, name string) format.Tile { return format.Tile{Value: value, Name: name} }
 
+// counted is the tile of a number of things.
+func counted(n int, one, many string) format.Tile {
+	if n == 1 {
+		many = one
+	}
+	return tile(strconv.Itoa(n), many)
+}
+
 type pair struct{ Name, Value string }
 
 // section is one group of the page.
@@ -156,10 +164,10 @@ func tiles(gs []*judge.Experiment, res Result) []format.Tile {
 	}
 	done := res.Runs - res.Failed
 	return []format.Tile{
-		tile(strconv.Itoa(done), "finished runs"),
-		tile(strconv.Itoa(len(curves)), "losses"),
-		tile(strconv.Itoa(len(noises)), "noise levels"),
-		tile(strconv.Itoa(len(judge.Seeds(judged))), "seeds"),
+		counted(done, "finished run", "finished runs"),
+		counted(len(curves), "loss", "losses"),
+		counted(len(noises), "noise level", "noise levels"),
+		counted(len(judge.Seeds(judged)), "seed", "seeds"),
 		tile(fmt.Sprintf("%d of %d", res.Terminal, done), "in the terminal phase"),
 		tile(strconv.Itoa(res.Degenerate), "degenerate"),
 		tile(strconv.Itoa(res.Failed), "failed or unfinished"),

@@ -1,43 +1,14 @@
 package screen
 
 import (
-	"os"
-	"strconv"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"collapse.example/collapse/internal/screen/screentest"
 )
-
-// terminal opens a pseudo-terminal of the given width.
-func terminal(t *testing.T, width uint16) *os.File {
-	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Skip("no pseudo-terminals: ", err)
-	}
-	t.Cleanup(func() { master.Close() })
-	fd := int(master.Fd())
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: width}); err != nil {
-		t.Fatal(err)
-	}
-	slave, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("no pseudo-terminals: ", err)
-	}
-	t.Cleanup(func() { slave.Close() })
-	return slave
-}
 
 // A terminal has its own width, marks and colours; NO_COLOR takes the colours, a dumb one has neither.
 func TestOnATerminal(t *testing.T) {
-	f := terminal(t, 97)
+	f, _ := screentest.Terminal(t, 97)
 	t.Setenv("COLUMNS", "120")
 	for _, c := range []struct {
 		term, noColor string
