@@ -1,9 +1,13 @@
 package page
 
 import (
+	"bytes"
+	"encoding/base64"
+	"html/template"
 	"io"
 	"strings"
 
+	"collapse.example/collapse/internal/chart"
 	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/measurement"
@@ -52,13 +56,22 @@ func pageOfResult(m *measurement.Result) measuredPage {
 	return p
 }
 
-// prepareAlone prepares pictures that have no files next to the page.
+// prepareAlone prepares pictures that have no files next to the page: the page holds a file of each.
 func prepareAlone(pictures []figure.Picture) []shown {
 	var out []shown
 	for _, p := range pictures {
 		f := prepare(p)
-		f.Alone = true
+		f.Alone, f.File = true, within(p.Figure.Telling())
 		out = append(out, f)
 	}
 	return out
+}
+
+// within is the address of a picture's file inside the page; "" if it cannot be drawn.
+func within(f chart.Figure) template.URL {
+	var b bytes.Buffer
+	if chart.WriteSVG(&b, f, chart.Auto) != nil {
+		return ""
+	}
+	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(b.Bytes()))
 }

@@ -2,7 +2,9 @@ package page
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +70,22 @@ func TestMeasuredPageWithoutAnything(t *testing.T) {
 	html := savedPage(t, &measurement.Result{Columns: []measurement.Column{spiked(t, 1, 4, 2, 0.1)}})
 	if !strings.Contains(html, "One class:") || !strings.Contains(html, "there is no other to separate from") || strings.Contains(html, "NaN") {
 		t.Error("a single class must leave NC1 undefined, without NaN on the page")
+	}
+}
+
+// TestFiguresOfOnePageCanBeSaved: the page holds a file of each figure, which is the drawing as a whole.
+func TestFiguresOfOnePageCanBeSaved(t *testing.T) {
+	html := savedPage(t, &measurement.Result{Columns: []measurement.Column{spiked(t, 3, 4, 5, 0.01)}})
+	ids := find(t, html, `data-figure="([^"]*)"`)
+	names := find(t, html, `href="data:image/svg(?:\+|&#43;)xml;base64,[^"]+" download="([^"]*)\.svg"`)
+	if len(ids) < 3 || !slices.Equal(ids, names) {
+		t.Fatalf("figures %q, files %q", ids, names)
+	}
+	for i, text := range find(t, html, `href="data:image/svg(?:\+|&#43;)xml;base64,([^"]+)"`) {
+		svg, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(text, "&#43;", "+"))
+		if err != nil || !strings.Contains(string(svg), "<svg ") || !strings.HasSuffix(strings.TrimSpace(string(svg)), "</svg>") {
+			t.Errorf("%s: %v, %.80q", ids[i], err, svg)
+		}
 	}
 }
 

@@ -86,8 +86,9 @@ type shown struct {
 	Panels             []template.HTML
 	Notes              []string
 	Table              format.Table
-	Alone              bool // there are no files next to the page
-	Elsewhere          bool // on the second page
+	Alone              bool         // there are no files next to the page
+	File               template.URL // where it is alone, its SVG
+	Elsewhere          bool         // on the second page
 }
 
 type swatch struct {

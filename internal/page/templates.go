@@ -26,8 +26,11 @@ func Parts() *template.Template {
 		"rules":    func() any { return judge.Rules },
 		"charts":   func() template.CSS { return template.CSS(chart.StyleSheet()) },
 		"bysource": bySource,
+		"place":    place,
 		"words":    wordFigures,
 		"signs":    signs,
+		// explained is where a word is explained; the live page has such a place, a page of one file has a section of its own
+		"explained": func(any) string { return "" },
 	}).ParseFS(sources, "*.html"))
 }
 

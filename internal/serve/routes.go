@@ -29,6 +29,8 @@ var templates = sync.OnceValue(func() *template.Template {
 		"percent": func(part, whole int) string { return fmt.Sprintf("%.4g%%", 100*float64(part)/float64(max(whole, 1))) },
 		"when":    when,
 		"plain":   plainList,
+
+		"explained": explained,
 	}).ParseFS(templateFiles, "templates/*.html"))
 })
 
