@@ -41,7 +41,9 @@ func (r *Run) settingsWithout(some func(key string) bool) string {
 			continue
 		}
 		if !some(k) {
-			fmt.Fprintf(&b, "%s=%s\n", k, r.Settings[k])
+			for _, part := range [...]string{k, "=", r.Settings[k], "\n"} {
+				b.WriteString(part)
+			}
 		}
 	}
 	return b.String()

@@ -35,6 +35,7 @@ type JudgedRun struct {
 // lossOrder and lossNames are the losses as pages write them, lossSymbols the symbols of their settings.
 var (
 	lossOrder, lossNames = KindsInWords("loss.kind")
+	lossUses             = usesOfLosses()
 	lossSymbols          = map[string]string{"smoothing": "α", "alpha": "α", "m": "M"}
 )
 
@@ -59,7 +60,7 @@ func LossRank(kind string) int {
 func (r *Run) CurveName() string {
 	name := cmp.Or(lossNames[r.Loss], r.Loss, string(r.Kind))
 	var with []string
-	for _, setting := range r.lossSettings() {
+	for _, setting := range lossUses[r.Loss] {
 		if v := r.Settings["loss."+setting]; v != "" && v != usualSettings()["loss."+setting] {
 			with = append(with, cmp.Or(lossSymbols[setting], setting)+" = "+v)
 		}
@@ -70,14 +71,13 @@ func (r *Run) CurveName() string {
 	return name
 }
 
-// lossSettings lists the settings that the run's loss uses.
-func (r *Run) lossSettings() []string {
+// usesOfLosses are the settings that each loss uses.
+func usesOfLosses() map[string][]string {
+	uses := map[string][]string{}
 	for _, k := range train.Kinds("loss.kind") {
-		if k.Name == r.Loss {
-			return k.Uses
-		}
+		uses[k.Name] = k.Uses
 	}
-	return nil
+	return uses
 }
 
 // JudgeRun applies the rules to one run.

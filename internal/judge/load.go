@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -78,20 +79,15 @@ var usualSettings = sync.OnceValue(func() map[string]string { return texts(train
 
 // configure fills Settings and the fields that runs are grouped by.
 func (r *Run) configure() error {
-	r.Settings = map[string]string{}
-	if r.Kind == store.Train {
-		maps.Copy(r.Settings, usualSettings())
-	}
-	for _, key := range r.silent() {
-		delete(r.Settings, key)
-	}
 	given := map[string]any{}
 	if len(r.Config) > 0 {
 		if err := json.Unmarshal(r.Config, &given); err != nil {
 			return fmt.Errorf("judge: configuration of run %.12s is not a JSON object: %w", r.Hash, err)
 		}
 	}
-	maps.Copy(r.Settings, texts(train.Flat(given)))
+	flat := train.Flat(given)
+	r.Settings = r.defaults(flat)
+	maps.Copy(r.Settings, texts(flat))
 	r.Loss = r.Settings["loss.kind"]
 	for _, f := range []struct {
 		key string
@@ -109,12 +105,62 @@ func (r *Run) configure() error {
 	return nil
 }
 
+// defaults are the settings that have an effect beside those given, at their default. The caller owns the map.
+func (r *Run) defaults(given map[string]any) map[string]string {
+	if r.Kind != store.Train {
+		return map[string]string{}
+	}
+	seedless := maps.Clone(given) // which settings have an effect does not depend on the seed, nor on the samples
+	maps.DeleteFunc(seedless, func(k string, _ any) bool { return k == "run.seed" || strings.HasSuffix(k, "_digest") })
+	key, err := json.Marshal(seedless)
+	if err != nil {
+		panic("judge: what was read as JSON cannot be written")
+	}
+	return maps.Clone(usualOf.get(string(key), func() map[string]string {
+		settings := maps.Clone(usualSettings())
+		for _, k := range r.silent() {
+			delete(settings, k)
+		}
+		return settings
+	}))
+}
+
+// usualOf are the defaults of the configurations read last.
+var usualOf = defaults{known: map[string]map[string]string{}}
+
+// mostDefaults bounds how many configurations have their defaults kept, longestDefaults the text of one.
+const (
+	mostDefaults    = 256
+	longestDefaults = 4 << 10
+)
+
+type defaults struct {
+	mu    sync.Mutex
+	known map[string]map[string]string
+}
+
+func (d *defaults) get(key string, make func() map[string]string) map[string]string {
+	d.mu.Lock()
+	settings, ok := d.known[key]
+	d.mu.Unlock()
+	if ok {
+		return settings
+	}
+	settings = make()
+	if len(key) <= longestDefaults {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if len(d.known) >= mostDefaults {
+			clear(d.known)
+		}
+		d.known[key] = settings
+	}
+	return settings
+}
+
 // silent lists the settings that would be a guess: those that no configuration holds, and those without effect in this one. If
 // another version of the program wrote a configuration that this one cannot read, only the former are known.
 func (r *Run) silent() []string {
-	if r.Kind != store.Train {
-		return nil
-	}
 	cfg, err := train.FromCanonical(r.Config)
 	if err != nil {
 		cfg = train.Default()

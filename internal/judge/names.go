@@ -93,23 +93,37 @@ const missing = "–"
 
 // Differences lists the settings in which runs differ, by key.
 func Differences(runs []Run) []Difference {
-	keys := map[string]string{}
+	differ := map[string]bool{}
 	for i := range runs {
-		maps.Copy(keys, runs[i].Settings)
+		shared := 0
+		for k, v := range runs[i].Settings {
+			first, has := runs[0].Settings[k]
+			if has {
+				shared++
+			}
+			if first != v || !has {
+				differ[k] = true
+			}
+		}
+		if shared < len(runs[0].Settings) {
+			for k := range runs[0].Settings {
+				if _, has := runs[i].Settings[k]; !has {
+					differ[k] = true
+				}
+			}
+		}
 	}
 	var out []Difference
-	for _, k := range slices.Sorted(maps.Keys(keys)) {
-		d := Difference{Key: k}
+	for _, k := range slices.Sorted(maps.Keys(differ)) {
+		d := Difference{Key: k, Values: make([]string, len(runs))}
 		for i := range runs {
-			v, ok := runs[i].Settings[k]
-			if !ok {
+			v, has := runs[i].Settings[k]
+			if !has {
 				v = missing
 			}
-			d.Values = append(d.Values, v)
+			d.Values[i] = v
 		}
-		if len(slices.Compact(slices.Clone(d.Values))) > 1 {
-			out = append(out, d)
-		}
+		out = append(out, d)
 	}
 	return out
 }

@@ -2,8 +2,11 @@ package serve
 
 import (
 	"container/list"
-	"fmt"
+	"errors"
+	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/store"
@@ -23,87 +26,136 @@ type cache struct {
 }
 
 type cached struct {
-	key, stamp string
-	run        judge.Run
-	numbers    int
+	key     string
+	run     judge.Run
+	numbers int
 }
 
 func newCache() *cache { return &cache{byKey: map[string]*list.Element{}, order: list.New()} }
 
-// stamp changes when a run's rows may have changed, except by later epochs of the same attempt.
-func stamp(r store.Run) string {
-	return fmt.Sprintf("%d %s %v %v %d %q", r.Generation, r.Status, r.HasEpochs, r.Tags, r.Finished.UnixMilli(), r.Label)
+// sameAttempt reports whether no rows of a run can have changed since it was read, except by later epochs of the same attempt.
+func sameAttempt(read, now store.Run) bool {
+	return read.Generation == now.Generation && read.Status == now.Status && read.HasEpochs == now.HasEpochs && slices.Equal(read.Tags, now.Tags) &&
+		read.Finished.Equal(now.Finished) && read.Label == now.Label
 }
 
-// load returns a run with all its values, or with the last values of some measures. Its features are read on demand and not cached.
-func (c *cache) load(r *store.Reader, row store.Run, measures []string) (judge.Run, error) {
-	run, err := c.values(r, row, measures)
+// load returns a run with all its values. Its features are read on demand and not cached.
+func (c *cache) load(r *store.Reader, row store.Run) (judge.Run, error) {
+	run, err := c.values(r, row)
 	run.FeaturesIn(r.RunDir(row.Hash))
 	return run, err
 }
 
-// values returns a run without features: all its values (for a run that has grown, only the new epochs are read), or the last value of each
-// of some measures.
-func (c *cache) values(r *store.Reader, row store.Run, measures []string) (judge.Run, error) {
-	key, now := row.Hash, stamp(row)
-	if measures != nil {
-		key += " some"
-	}
-	if old, known := c.get(key, now); known && old.LastEpoch >= row.LastEpoch {
+// values returns a run without features. For a run that has grown, only the new epochs are read.
+func (c *cache) values(r *store.Reader, row store.Run) (judge.Run, error) {
+	if old, known := c.get(row.Hash, row); known {
 		return old, nil
 	}
 	c.growing.Lock()
 	defer c.growing.Unlock()
-	old, known := c.get(key, now)
-	switch {
-	case known && old.LastEpoch >= row.LastEpoch: // another request was first
+	if old, known := c.get(row.Hash, row); known { // another request was first
 		return old, nil
-	case known && measures == nil && old.LastStep() > 0:
+	}
+	if old, known := c.earlier(row.Hash, row); known && old.LastStep() > 0 {
 		values, err := r.Since(row.Hash, old.LastStep(), nil)
 		if err != nil {
 			return judge.Run{}, err
 		}
 		run := old.Grown(row, values)
-		c.put(&cached{key, now, run, run.Points() + 20})
+		c.put(row.Hash, run)
 		return run, nil
 	}
-	var values []store.Value
-	var err error
-	if measures == nil {
-		values, err = r.Values(row.Hash)
-	} else {
-		values, err = r.Newest(row.Hash, measures)
-	}
+	values, err := r.Values(row.Hash)
 	if err != nil {
 		return judge.Run{}, err
 	}
-	run, err := judge.NewRun(row, values)
-	if err != nil {
-		return judge.Run{}, err
-	}
-	c.put(&cached{key, now, run, run.Points() + 20})
-	return run, nil
+	return c.made(row.Hash, row, values)
 }
 
-// get returns a run as last read, if nothing but later epochs can have come since.
-func (c *cache) get(key, stamp string) (judge.Run, bool) {
+// newest returns runs with the last value of each of some measures, which are always the same.
+func (c *cache) newest(r *store.Reader, rows []store.Run, measures []string) ([]judge.Run, error) {
+	out := make([]judge.Run, len(rows))
+	var lack []int
+	var hashes []string
+	for i, row := range rows {
+		run, known := c.get(newestOf(row), row)
+		if !known {
+			lack, hashes = append(lack, i), append(hashes, row.Hash)
+		}
+		out[i] = run
+	}
+	err := atATime(len(lack), func(from, to int) error {
+		values, err := r.NewestEach(hashes[from:to], measures)
+		for at := 0; at < len(values) && err == nil; at++ {
+			i := lack[from+at]
+			out[i], err = c.made(newestOf(rows[i]), rows[i], values[at])
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].FeaturesIn(r.RunDir(out[i].Hash))
+	}
+	return out, nil
+}
+
+// atATime does n things, a thousand at a time, on all processors.
+func atATime(n int, do func(from, to int) error) error {
+	const many = 1000
+	errs := make([]error, (n+many-1)/many)
+	var next atomic.Int64
+	var working sync.WaitGroup
+	for range min(len(errs), runtime.GOMAXPROCS(0)) {
+		working.Go(func() {
+			for i := int(next.Add(1) - 1); i < len(errs); i = int(next.Add(1) - 1) {
+				errs[i] = do(i*many, min((i+1)*many, n))
+			}
+		})
+	}
+	working.Wait()
+	return errors.Join(errs...)
+}
+
+// newestOf is the key of a run with its last values alone.
+func newestOf(row store.Run) string { return row.Hash + " newest" }
+
+// made makes and keeps a run.
+func (c *cache) made(key string, row store.Run, values []store.Value) (judge.Run, error) {
+	run, err := judge.NewRun(row, values)
+	if err == nil {
+		c.put(key, run)
+	}
+	return run, err
+}
+
+// get returns a run that was read since its last epoch.
+func (c *cache) get(key string, row store.Run) (judge.Run, bool) {
+	run, known := c.earlier(key, row)
+	return run, known && run.LastEpoch >= row.LastEpoch
+}
+
+// earlier returns a run as last read, if nothing but later epochs can have come since.
+func (c *cache) earlier(key string, row store.Run) (judge.Run, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.byKey[key]
-	if !ok || e.Value.(*cached).stamp != stamp {
+	if !ok || !sameAttempt(e.Value.(*cached).run.Run, row) {
 		return judge.Run{}, false
 	}
 	c.order.MoveToFront(e)
 	return e.Value.(*cached).run, true
 }
 
-func (c *cache) put(one *cached) {
+func (c *cache) put(key string, run judge.Run) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e, ok := c.byKey[one.key]; ok {
+	if e, ok := c.byKey[key]; ok {
 		c.drop(e)
 	}
-	c.byKey[one.key] = c.order.PushFront(one)
+	one := &cached{key, run, run.Points() + 20}
+	c.byKey[key] = c.order.PushFront(one)
 	c.total += one.numbers
 	for c.total > maxCached && c.order.Len() > 1 {
 		c.drop(c.order.Back())

@@ -49,7 +49,7 @@ func (s *Server) compared(q url.Values) (out []judge.Run, chosen int, unknown []
 			if chosen++; chosen > mostCompared {
 				continue
 			}
-			run, err := s.cache.load(lab, row, nil)
+			run, err := s.cache.load(lab, row)
 			if err != nil {
 				return err
 			}

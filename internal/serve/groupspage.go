@@ -55,15 +55,12 @@ func (g grouping) pictures(by string) []figure.Picture {
 // means, unless a state is asked for.
 func (s *Server) grouped(q url.Values) (found grouping, err error) {
 	err = s.lab.read(func(lab *store.Reader) error {
-		some, _, name, err := s.study(lab, q)
+		some, err := s.study(lab, q)
 		if err != nil {
 			return err
 		}
-		found.name = name
-		if found.rows, err = named(lab, some, q.Get("study")); err != nil {
-			return err
-		}
-		found.list = listOf(q, found.rows, varied(some))
+		found.name, found.rows = some.name, some.rows
+		found.list = listOf(q, found.rows, some.varied)
 		f := filterOf(q)
 		var rows []store.Run
 		for i := range found.rows {
@@ -76,7 +73,7 @@ func (s *Server) grouped(q url.Values) (found grouping, err error) {
 				rows = append(rows, row.Run.Run)
 			}
 		}
-		runs, err := s.load(lab, rows, nil)
+		runs, err := s.load(lab, rows)
 		found.groups = figure.Groups(runs, q.Get("by"))
 		found.all = len(found.groups)
 		found.groups = found.groups[:min(found.all, mostGroups)]

@@ -19,6 +19,45 @@ type lab struct {
 	file   os.FileInfo   // the file that reader has open
 	why    error         // why reader is nil
 	opened int           // counts readers
+
+	watching sync.Mutex
+	watch    *store.Watch // of reader; nil until it is needed
+	changes  int          // that watch has seen
+}
+
+// version tells states of the lab apart: as long as it is the same, so is everything in the lab's tables.
+type version struct{ opened, changes int }
+
+// version is the state of the lab that work, to which read has lent the reader, will find, or an earlier one.
+func (l *lab) version() (version, error) {
+	l.watching.Lock()
+	defer l.watching.Unlock()
+	if l.watch == nil {
+		watch, err := l.reader.Watch()
+		if err != nil {
+			return version{}, err
+		}
+		l.watch = watch
+		l.changes++
+	}
+	changed, err := l.watch.Changed()
+	if changed {
+		l.changes++
+	}
+	return version{l.opened, l.changes}, err
+}
+
+// forget closes the reader, if there is one. The caller holds mu.
+func (l *lab) forget() (err error) {
+	if l.watch != nil {
+		err = l.watch.Close()
+		l.watch = nil
+	}
+	if l.reader != nil {
+		err = errors.Join(err, l.reader.Close())
+		l.reader = nil
+	}
+	return err
 }
 
 // goneError says that there is no lab to read.
@@ -43,10 +82,7 @@ func (l *lab) check() {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.reader != nil {
-		l.reader.Close() // its file is gone: nothing to save
-		l.reader = nil
-	}
+	l.forget() // its file is gone: nothing to save
 	if errors.Is(err, os.ErrNotExist) {
 		l.why = goneError{fmt.Errorf("there is no lab in %s now; collapse demo, train and study run make one (with the same --lab), and this page continues once there is one", l.dir)}
 		return
@@ -98,7 +134,6 @@ func (l *lab) close() error {
 	if l.reader == nil {
 		return nil
 	}
-	err := l.reader.Close()
-	l.reader, l.why = nil, goneError{errors.New("the server has stopped")}
-	return err
+	l.why = goneError{errors.New("the server has stopped")}
+	return l.forget()
 }

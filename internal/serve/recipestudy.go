@@ -29,34 +29,39 @@ func recipeOf(study string) (r *recipe.Recipe, scale string) {
 }
 
 // repeated is what the finished runs of a recipe's study show so far, with the recipe's figures.
-func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, runs []judge.Run) (page.Judged, error) {
+func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, runs []judge.Run) ([]page.Judged, error) {
 	done, stamp := finished(runs)
-	return s.recipes.get(r.ID+"."+scale, stamp, func() (page.Judged, error) {
+	return s.verdicts.get("recipe "+r.ID+"."+scale, stamp, func() ([]page.Judged, error) {
 		loaded, err := onDemand(lab, done)
 		if err != nil {
-			return page.Judged{}, err
+			return nil, err
 		}
 		of, err := page.OfRecipe(r, recipe.Choice{Scale: scale}, loaded)
 		if err != nil {
-			return page.Judged{}, err
+			return nil, err
 		}
-		return of.Judge()
+		judged, err := of.Judge()
+		return []page.Judged{judged}, err
 	})
 }
 
 // searched draws the searches of a study, once a trial has a value.
-func (s *Server) searched(lab *store.Reader, name string, runs []judge.Run) (page.Judged, error) {
+func (s *Server) searched(lab *store.Reader, name string, runs []judge.Run) ([]page.Judged, error) {
 	done, stamp := finished(runs)
-	return s.recipes.get(name, stamp, func() (page.Judged, error) {
+	return s.verdicts.get("search "+name, stamp, func() ([]page.Judged, error) {
 		found, err := s.opt.Searches(lab, name)
 		if begun := func(f judge.Search) bool { return f.Best >= 0 }; err != nil || !slices.ContainsFunc(found, begun) {
-			return page.Judged{}, err
+			return nil, err
 		}
 		loaded, err := onDemand(lab, done)
 		if err != nil {
-			return page.Judged{}, err
+			return nil, err
 		}
-		return page.Judged{Figures: figure.OfSearches("search", found, loaded)}, judge.ReadError(loaded)
+		figures := figure.OfSearches("search", found, loaded)
+		if len(figures) == 0 {
+			return nil, judge.ReadError(loaded)
+		}
+		return []page.Judged{{Figures: figures}}, judge.ReadError(loaded)
 	})
 }
 
@@ -71,31 +76,31 @@ func onDemand(lab *store.Reader, rows []store.Run) ([]judge.Run, error) {
 
 // finished are the runs that are done, and a number that changes as soon as another one is.
 func finished(runs []judge.Run) (done []store.Run, stamp uint64) {
-	sum := fnv.New64a()
+	sum, line := fnv.New64a(), []byte{}
 	for _, run := range runs {
 		if run.Status == store.Done {
 			done = append(done, run.Run)
-			fmt.Fprintln(sum, run.Hash, run.Generation, run.Finished.UnixMilli())
+			sum.Write(fmt.Appendln(line[:0], run.Hash, run.Generation, run.Finished.UnixMilli()))
 		}
 	}
 	return done, sum.Sum64()
 }
 
-// mostRecipes bounds how many studies' figures are kept.
-const mostRecipes = 16
+// mostVerdicts bounds how many studies' verdicts and figures are kept.
+const mostVerdicts = 16
 
-// recipes caches what the runs of recipes and searches show until another run has ended.
-type recipes struct {
+// verdicts caches what the finished runs of studies show until another one has ended.
+type verdicts struct {
 	mu    sync.Mutex // held while one is made; concurrent requests wait for it
-	known map[string]keptRecipe
+	known map[string]keptVerdicts
 }
 
-type keptRecipe struct {
+type keptVerdicts struct {
 	stamp  uint64
-	judged page.Judged
+	judged []page.Judged
 }
 
-func (k *recipes) get(study string, stamp uint64, make func() (page.Judged, error)) (page.Judged, error) {
+func (k *verdicts) get(study string, stamp uint64, make func() ([]page.Judged, error)) ([]page.Judged, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if old, ok := k.known[study]; ok && old.stamp == stamp {
@@ -103,11 +108,11 @@ func (k *recipes) get(study string, stamp uint64, make func() (page.Judged, erro
 	}
 	judged, err := make()
 	if err != nil {
-		return page.Judged{}, err
+		return nil, err
 	}
-	if len(k.known) >= mostRecipes {
+	if len(k.known) >= mostVerdicts {
 		clear(k.known)
 	}
-	k.known[study] = keptRecipe{stamp, judged}
+	k.known[study] = keptVerdicts{stamp, judged}
 	return judged, nil
 }

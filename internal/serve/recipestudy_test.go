@@ -96,7 +96,7 @@ func TestAPaperStudyShowsThePapersFigures(t *testing.T) {
 	if page() == body {
 		t.Error("the page is the same after a run has gone")
 	}
-	if got, now := s.recipes.known[id+".quick"].judged, judgedByItself(t, lab, id, hashes[1:]); len(got.Claims) != len(now.Claims) || got.Claims[0].Reason != now.Claims[0].Reason {
+	if got, now := s.verdicts.known["recipe "+id+".quick"].judged[0], judgedByItself(t, lab, id, hashes[1:]); len(got.Claims) != len(now.Claims) || got.Claims[0].Reason != now.Claims[0].Reason {
 		t.Errorf("%+v, want %+v", got.Claims, now.Claims)
 	}
 }
@@ -148,7 +148,7 @@ func TestLivePagesAndReportsAgree(t *testing.T) {
 		if answer, body := get(t, http.DefaultClient, "GET", s.URL()+"study?study="+study, nil); answer.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %d: %.300s", id, answer.StatusCode, body)
 		}
-		got := s.recipes.known[study].judged
+		got := s.verdicts.known["recipe "+study].judged[0]
 		if len(got.Claims) != len(want.Claims) || len(got.Figures) != len(want.Figures) {
 			t.Fatalf("%s: %d claims and %d figures live, %d and %d in its report", id, len(got.Claims), len(got.Figures), len(want.Claims), len(want.Figures))
 		}

@@ -65,7 +65,7 @@ func (s *Server) run(prefix string) (run judge.Run, dir string, err error) {
 	if err != nil {
 		return run, dir, err
 	}
-	run, err = ofLab(s.lab, func(lab *store.Reader) (judge.Run, error) { return s.cache.load(lab, row, nil) })
+	run, err = ofLab(s.lab, func(lab *store.Reader) (judge.Run, error) { return s.cache.load(lab, row) })
 	return run, dir, err
 }
 

@@ -83,18 +83,19 @@ const defaultUpload = 256 << 20
 
 // Server is a running server. Its zero value is not usable: see Start.
 type Server struct {
-	opt     Options
-	gate    *gate
-	lab     *lab
-	hub     *hub
-	cache   *cache
-	shown   *shown
-	recipes recipes
-	answers answers
-	busy    chan struct{} // one place per page made at once
-	aside   chan struct{} // the same for pages that read no lab: a lab that answers slowly keeps none of them waiting
-	heavy   chan struct{} // one per theory solution
-	unsent  atomic.Int64  // bytes of answers on their way
+	opt      Options
+	gate     *gate
+	lab      *lab
+	hub      *hub
+	cache    *cache
+	shown    *shown
+	studies  studies
+	verdicts verdicts
+	answers  answers
+	busy     chan struct{} // one place per page made at once
+	aside    chan struct{} // the same for pages that read no lab: a lab that answers slowly keeps none of them waiting
+	heavy    chan struct{} // one per theory solution
+	unsent   atomic.Int64  // bytes of answers on their way
 
 	uploads   uploads
 	measuring chan struct{}     // one place per measurement
@@ -120,7 +121,7 @@ func newServer(opt Options, gate *gate) *Server {
 	opt.MeasureLimit = cmp.Or(opt.MeasureLimit, time.Minute)
 	opt.UploadPatience = cmp.Or(opt.UploadPatience, 10*time.Second)
 	opt.UploadTime = cmp.Or(opt.UploadTime, 5*time.Minute)
-	s := &Server{opt: opt, gate: gate, lab: openLab(opt.Lab), cache: newCache(), shown: newShown(time.Now), recipes: recipes{known: map[string]keptRecipe{}},
+	s := &Server{opt: opt, gate: gate, lab: openLab(opt.Lab), cache: newCache(), shown: newShown(time.Now), verdicts: verdicts{known: map[string]keptVerdicts{}},
 		busy: make(chan struct{}, 4*runtime.GOMAXPROCS(0)), aside: make(chan struct{}, 4*runtime.GOMAXPROCS(0)), heavy: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		uploads: uploads{mostBytes: uploadsOnDisk * opt.MaxUpload, each: map[string]int{}}, measuring: make(chan struct{}, max(4, runtime.GOMAXPROCS(0))),
 		memory: arrayfile.NewBudget(uploadsMemory)}

@@ -202,8 +202,8 @@ func TestStudyOfManyRuns(t *testing.T) {
 	s := startTest(t, Options{Lab: ofMany(t, seeds)})
 	query := url.Values{"tag": {"many"}}
 	runs, err := ofLab(s.lab, func(lab *store.Reader) ([]judge.Run, error) {
-		runs, _, _, err := s.study(lab, query)
-		return runs, err
+		found, err := s.study(lab, query)
+		return found.runs, err
 	})
 	if err != nil || len(runs) != 8*seeds {
 		t.Fatalf("%d runs are judged, want %d (%v)", len(runs), 8*seeds, err)

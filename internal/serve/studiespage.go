@@ -209,7 +209,7 @@ type runRow struct {
 // mixed loads list rows of runs that may belong to several studies: each is named by how it differs within its own
 // study.
 func (s *Server) mixed(lab *store.Reader, rows []store.Run) ([]runRow, error) {
-	runs, err := s.load(lab, rows, page.StudyMeasures)
+	runs, err := s.cache.newest(lab, rows, page.StudyMeasures)
 	if err != nil {
 		return nil, err
 	}
@@ -235,12 +235,11 @@ func (r *runRow) member(m store.Membership) {
 	}
 }
 
-// load reads some measures of many runs, or all values if keys is nil; judge reads their features when a claim or a picture needs
-// them.
-func (s *Server) load(lab *store.Reader, rows []store.Run, measures []string) ([]judge.Run, error) {
+// load reads all values of many runs; judge reads their features when a claim or a picture needs them.
+func (s *Server) load(lab *store.Reader, rows []store.Run) ([]judge.Run, error) {
 	out := make([]judge.Run, 0, len(rows))
 	for _, row := range rows {
-		run, err := s.cache.load(lab, row, measures)
+		run, err := s.cache.load(lab, row)
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,7 @@ package serve
 import (
 	"net/http"
 	"net/url"
-	"time"
+	"slices"
 
 	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/judge"
@@ -34,60 +34,6 @@ type judged struct {
 	Drawn []shownFigure
 }
 
-// study reads the runs that a request names, newest first, and counts all of them.
-func (s *Server) study(lab *store.Reader, q url.Values) (runs []judge.Run, c counts, name string, err error) {
-	study, tag, kind := q.Get("study"), q.Get("tag"), store.Kind(q.Get("kind"))
-	if study == "" && tag == "" && kind == "" {
-		return nil, c, "", badRequest("a study is named by ?study=…, a tag by ?tag=…, and runs without either by ?kind=…")
-	}
-	wanted := studyOf(study, tag, kind)
-	counted, err := lab.RunCounts()
-	if err != nil {
-		return nil, c, "", err
-	}
-	for _, t := range counted {
-		if studyOf(t.Study, t.Tag, t.Kind).URL == wanted.URL {
-			c.add(t)
-		}
-	}
-	if c.Total == 0 {
-		return nil, c, "", notFound("the lab has no runs of the study %s", clip(wanted.Name))
-	}
-	filter := store.Filter{Study: study}
-	switch {
-	case study != "":
-	case tag != "":
-		filter.Tag = tag
-	default:
-		filter.Kinds, filter.Loose = []store.Kind{kind}, true
-	}
-	rows, err := lab.List(filter)
-	if err != nil {
-		return nil, c, "", err
-	}
-	runs, err = s.load(lab, rows, page.StudyMeasures)
-	return runs, c, wanted.Name, err
-}
-
-// named lists runs, each called what its study calls it.
-func named(lab *store.Reader, runs []judge.Run, study string) ([]runRow, error) {
-	rows := listed(runs, time.Now())
-	if study == "" {
-		return rows, nil
-	}
-	members, err := lab.StudyRuns(study)
-	notes := map[string]string{}
-	for _, m := range members {
-		notes[m.Hash] = m.Note
-	}
-	for i := range rows {
-		if note := notes[rows[i].Hash]; note != "" {
-			rows[i].Name = note
-		}
-	}
-	return rows, err
-}
-
 // identity is the part of a query that names a study.
 func identity(q url.Values) url.Values {
 	for _, k := range []string{"study", "tag", "kind"} {
@@ -98,35 +44,23 @@ func identity(q url.Values) url.Values {
 	return url.Values{}
 }
 
+// studyAsked reads the study that a request names.
+func (s *Server) studyAsked(q url.Values) (studyRuns, error) {
+	return ofLab(s.lab, func(lab *store.Reader) (studyRuns, error) { return s.study(lab, q) })
+}
+
 func (s *Server) studyPage(w http.ResponseWriter, r *http.Request) error {
-	var runs []judge.Run
-	var rows []runRow
 	q := r.URL.Query()
-	p := studyPage{}
-	err := s.lab.read(func(lab *store.Reader) (err error) {
-		if runs, p.Counts, p.Name, err = s.study(lab, q); err != nil {
-			return err
-		}
-		if rows, err = named(lab, runs, q.Get("study")); err != nil {
-			return err
-		}
-		titles, err := lab.StudyTitles()
-		if err != nil {
-			return err
-		}
-		p.Heading = titles[q.Get("study")]
-		p.Remark, err = lab.Remark(q.Get("study"))
-		return err
-	})
+	found, err := s.studyAsked(q)
 	if err != nil {
 		return err
 	}
-	p.frame = s.frame(r, "studies", p.Name)
-	p.Live, p.Study = "list", q.Get("study")
-	if err := s.fillStudy(&p, runs, rows, identity(q)); err != nil {
+	p := studyPage{frame: s.frame(r, "studies", found.name), Name: found.name, Heading: found.title, Remark: found.remark, Study: q.Get("study")}
+	p.Live = "list"
+	if err := s.fillStudy(&p, found, identity(q)); err != nil {
 		return err
 	}
-	p.List = listOf(q, rows, varied(runs))
+	p.List = listOf(q, found.rows, found.varied)
 	s.write(w, http.StatusOK, "study", p)
 	return nil
 }
@@ -147,16 +81,12 @@ type summary struct {
 // studySummary answers with the inside of a study's card.
 func (s *Server) studySummary(w http.ResponseWriter, r *http.Request) error {
 	q := identity(r.URL.Query())
-	var p studyPage
-	runs, err := ofLab(s.lab, func(lab *store.Reader) ([]judge.Run, error) {
-		runs, c, _, err := s.study(lab, q)
-		p.Counts = c
-		return runs, err
-	})
+	found, err := s.studyAsked(q)
 	if err != nil {
 		return err
 	}
-	if err := s.fillStudy(&p, runs, nil, q); err != nil {
+	var p studyPage
+	if err := s.fillStudy(&p, found, q); err != nil {
 		return err
 	}
 	out := summary{Found: p.Found}
@@ -187,9 +117,10 @@ func (p studyPage) Others() []shownFigure {
 	return all[min(1, len(all)):]
 }
 
-func (s *Server) fillStudy(p *studyPage, runs []judge.Run, rows []runRow, query url.Values) error {
+func (s *Server) fillStudy(p *studyPage, found studyRuns, query url.Values) error {
+	p.Counts = found.counts
 	var running []runRow
-	for _, row := range rows {
+	for _, row := range found.rows {
 		switch row.Status {
 		case store.Running:
 			running = append(running, row)
@@ -198,7 +129,7 @@ func (s *Server) fillStudy(p *studyPage, runs []judge.Run, rows []runRow, query 
 		}
 	}
 	p.Left = p.Counts.left(running)
-	all, err := s.judge(query, runs)
+	all, err := s.judge(query, found.runs)
 	var claims []judge.Claim
 	for _, j := range all {
 		p.Judged = append(p.Judged, judged{j, drawAll(j.Figures, "/study/figures", query)})
@@ -208,44 +139,35 @@ func (s *Server) fillStudy(p *studyPage, runs []judge.Run, rows []runRow, query 
 	if p.Counts.Running+p.Counts.Pending > 0 {
 		on = "the runs finished so far"
 	}
-	p.Found, p.What = page.Tally(claims, on), page.WhatRan(runs)
-	p.Figures = drawAll([]figure.Picture{figure.Grid(runs)}, "/study/figures", query)
+	p.Found, p.What = page.Tally(claims, on), page.WhatRan(found.runs)
+	p.Figures = drawAll([]figure.Picture{found.grid}, "/study/figures", query)
 	return err
 }
 
 // judge judges the runs of a recipe by the recipe, and other training runs by page.Judge; searches are drawn.
 func (s *Server) judge(q url.Values, runs []judge.Run) ([]page.Judged, error) {
-	if r, scale := recipeOf(q.Get("study")); r != nil {
-		judged, err := ofLab(s.lab, func(lab *store.Reader) (page.Judged, error) { return s.repeated(lab, r, scale, runs) })
-		return []page.Judged{judged}, err
+	name := q.Get("study")
+	if r, scale := recipeOf(name); r != nil {
+		return ofLab(s.lab, func(lab *store.Reader) ([]page.Judged, error) { return s.repeated(lab, r, scale, runs) })
 	}
-	var trained []judge.Run
-	for _, run := range runs {
-		if run.Kind == store.Train {
-			trained = append(trained, run)
-		}
+	trained := slices.DeleteFunc(slices.Clone(runs), func(run judge.Run) bool { return run.Kind != store.Train })
+	_, stamp := finished(trained)
+	all, err := s.verdicts.get(identity(q).Encode(), stamp, func() ([]page.Judged, error) { return page.Judge(trained), nil })
+	if err != nil || name == "" || s.opt.Searches == nil {
+		return all, err
 	}
-	all := page.Judge(trained)
-	if name := q.Get("study"); name != "" && s.opt.Searches != nil {
-		found, err := ofLab(s.lab, func(lab *store.Reader) (page.Judged, error) { return s.searched(lab, name, runs) })
-		if err != nil || len(found.Figures) > 0 {
-			return append(all, found), err
-		}
-	}
-	return all, nil
+	found, err := ofLab(s.lab, func(lab *store.Reader) ([]page.Judged, error) { return s.searched(lab, name, runs) })
+	return slices.Concat(all, found), err
 }
 
 // studyFigures are the pictures of a study's page.
 func (s *Server) studyFigures(r *http.Request) ([]figure.Picture, error) {
-	runs, err := ofLab(s.lab, func(lab *store.Reader) ([]judge.Run, error) {
-		runs, _, _, err := s.study(lab, r.URL.Query())
-		return runs, err
-	})
+	found, err := s.studyAsked(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.judge(r.URL.Query(), runs)
-	out := []figure.Picture{figure.Grid(runs)}
+	all, err := s.judge(r.URL.Query(), found.runs)
+	out := []figure.Picture{found.grid}
 	for _, j := range all {
 		out = append(out, j.Figures...)
 	}

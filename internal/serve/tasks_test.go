@@ -182,10 +182,11 @@ func lowestNC1(t *testing.T, dir string) string {
 	}
 	best, at := math.Inf(1), ""
 	for _, r := range rows {
-		values, err := lab.Newest(r.Hash, []string{"nc1_pinv"})
+		newest, err := lab.NewestEach([]string{r.Hash}, []string{"nc1_pinv"})
 		if err != nil {
 			t.Fatal(err)
 		}
+		values := newest[0]
 		if i := slices.IndexFunc(values, func(v store.Value) bool { return v.Split == "train" }); i >= 0 && values[i].Value < best {
 			best, at = values[i].Value, r.Hash
 		}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"sync"
@@ -54,9 +53,5 @@ func isWanted(wanted []Status, s Status) bool { return len(wanted) == 0 || slice
 
 // jsonNumbers are the row numbers as a list in JSON.
 func jsonNumbers(rows map[string]int64) string {
-	text, err := json.Marshal(slices.AppendSeq([]int64{}, maps.Values(rows)))
-	if err != nil {
-		panic("store: a list of numbers cannot be written as JSON")
-	}
-	return string(text)
+	return jsonOf(slices.AppendSeq([]int64{}, maps.Values(rows)))
 }

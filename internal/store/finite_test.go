@@ -37,9 +37,9 @@ func TestInfiniteValuesAreMissing(t *testing.T) {
 			check(how, len(values), v.Value, v.Missing)
 		}
 	}
-	newest, err := l.Newest(c.Hash, []string{"m"})
+	newest, err := l.NewestEach([]string{c.Hash}, []string{"m"})
 	must(t, err)
-	if len(newest) != 1 || newest[0].Value != 0 || newest[0].Missing != "the value was infinite" {
+	if len(newest[0]) != 1 || newest[0][0].Value != 0 || newest[0][0].Missing != "the value was infinite" {
 		t.Errorf("Newest: %+v", newest)
 	}
 	points, err := l.Series(c.Hash, k)

@@ -69,12 +69,32 @@ func (r *Reader) RunCounts() ([]RunCount, error) {
 		GROUP BY s, t, run.kind, state ORDER BY max(run.created) DESC`, jsonNumbers(dead))
 }
 
-// Newest returns the value at the last epoch for some measures of a run, in each of their series: what pages about many runs show.
-func (r *Reader) Newest(hash string, measures []string) ([]Value, error) {
-	return collect(r, scanValue, selectValue+`FROM (SELECT id FROM run WHERE hash = ?2) r CROSS JOIN series s CROSS JOIN value v
-			ON v.run = r.id AND v.series = s.id AND v.step = (SELECT max(step) FROM value WHERE run = r.id AND series = s.id)
-		WHERE s.series = 'epoch' AND s.measure IN (SELECT value FROM json_each(?1))
-		ORDER BY s.split, s.layer, s.measure`, jsonList(measures), hash)
+// NewestEach returns, for each of some runs, the values at the last epoch of some measures of the last layer, ordered by split and measure: what
+// pages about many runs show. It seeks in each series, so its cost does not grow with the number of epochs.
+func (r *Reader) NewestEach(hashes, measures []string) ([][]Value, error) {
+	names, err := r.keysOf("WHERE series = 'epoch' AND layer = '' AND measure IN (SELECT value FROM json_each(?)) ORDER BY split, measure", jsonList(measures))
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int64, len(names))
+	for i, name := range names {
+		ids[i] = name.id
+	}
+	out := make([][]Value, len(hashes))
+	_, err = collect(r, func(scan func(...any) error) (_ struct{}, err error) {
+		var at, name int
+		var v Value
+		var x sql.NullFloat64
+		if err = scan(&at, &name, &v.Step, &x, &v.Missing); err == nil {
+			v.Key = names[name].Key
+			v.Value, v.Missing = finite(x.Float64, v.Missing)
+			out[at] = append(out[at], v)
+		}
+		return struct{}{}, err
+	}, `SELECT j.key, s.key, v.step, v.value, coalesce(v.missing, '') FROM json_each(?1) j CROSS JOIN run r ON r.hash = j.value CROSS JOIN json_each(?2) s
+		CROSS JOIN value v ON v.run = r.id AND v.series = s.value AND v.step = (SELECT max(step) FROM value WHERE run = r.id AND series = s.value)`,
+		jsonList(hashes), jsonOf(ids))
+	return out, err
 }
 
 // Pick returns the values of some measures of a run, ordered by key, then step.
@@ -86,11 +106,7 @@ func (r *Reader) Pick(hash string, measures []string) ([]Value, error) {
 
 // PickEach is Pick for many runs at once: element i has the values of hashes[i], in no order.
 func (r *Reader) PickEach(hashes, measures []string) ([][]Value, error) {
-	names, err := collect(r, func(scan func(...any) error) (k namedKey, err error) {
-		err = scan(&k.id, &k.Series, &k.Split, &k.Layer, &k.Measure)
-		_, err = withinBounds(k.Key, err)
-		return k, err
-	}, "SELECT id, series, split, layer, measure FROM series WHERE measure IN (SELECT value FROM json_each(?))", jsonList(measures))
+	names, err := r.keysOf("WHERE measure IN (SELECT value FROM json_each(?))", jsonList(measures))
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +146,15 @@ func (r *Reader) SumEach(hashes []string, k Key) ([]float64, error) {
 type namedKey struct {
 	id int64
 	Key
+}
+
+// keysOf reads those rows of table series that a condition takes.
+func (r *Reader) keysOf(condition string, args ...any) ([]namedKey, error) {
+	return collect(r, func(scan func(...any) error) (k namedKey, err error) {
+		err = scan(&k.id, &k.Series, &k.Split, &k.Layer, &k.Measure)
+		_, err = withinBounds(k.Key, err)
+		return k, err
+	}, "SELECT id, series, split, layer, measure FROM series "+condition, args...)
 }
 
 // Since returns the values of a run after an epoch, for some measures or, if measures is nil, for all, ordered by key, then step:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -105,13 +106,15 @@ func TestPickReadsSomeMeasures(t *testing.T) {
 // TestNewestReadsLastEpochs compares with what is last among all values, for series that end at different epochs.
 func TestNewestReadsLastEpochs(t *testing.T) {
 	l := open(t, t.TempDir())
-	for run := range 2 { // another run's values are not read
+	var hashes []string
+	for run := range 2 {
 		c, _, err := l.Claim(Spec{Kind: Train, Config: map[string]int{"a": run}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for epoch := int64(1); epoch <= 5; epoch++ {
 			rows := []Value{{Key: Key{Series: "epoch", Split: "train", Measure: "loss"}, Step: epoch, Value: float64(epoch)},
+				{Key: Key{Series: "epoch", Split: "train", Layer: "l1", Measure: "loss"}, Step: epoch, Value: 7}, // of an inner layer
 				{Key: Key{Series: "iteration", Measure: "loss"}, Step: 100 * epoch, Value: 1}}
 			if epoch%2 == 0 {
 				rows = append(rows, Value{Key: Key{Series: "epoch", Measure: "dilation"}, Step: epoch, Missing: "no classes"})
@@ -120,11 +123,19 @@ func TestNewestReadsLastEpochs(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, err := l.Newest(c.Hash, []string{"dilation", "loss", "none"})
-		want := []Value{{Key: Key{Series: "epoch", Measure: "dilation"}, Step: 4, Missing: "no classes"},
-			{Key: Key{Series: "epoch", Split: "train", Measure: "loss"}, Step: 5, Value: 5}}
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("got %+v, %v", got, err)
+		hashes = append(hashes, c.Hash)
+	}
+	want := []Value{{Key: Key{Series: "epoch", Measure: "dilation"}, Step: 4, Missing: "no classes"},
+		{Key: Key{Series: "epoch", Split: "train", Measure: "loss"}, Step: 5, Value: 5}}
+	for _, asked := range [][]string{{hashes[0]}, {hashes[1], strings.Repeat("0", 64), hashes[0]}} {
+		got, err := l.NewestEach(asked, []string{"dilation", "loss", "none"})
+		if err != nil || len(got) != len(asked) {
+			t.Fatalf("%d runs of %d, %v", len(got), len(asked), err)
+		}
+		for i, hash := range asked {
+			if slices.Contains(hashes, hash) != (got[i] != nil) || got[i] != nil && !reflect.DeepEqual(got[i], want) {
+				t.Fatalf("run %d of %d: got %+v", i, len(asked), got[i])
+			}
 		}
 	}
 }

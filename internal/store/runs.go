@@ -127,10 +127,13 @@ func (r *Reader) List(f Filter) ([]Run, error) {
 	return slices.DeleteFunc(list, func(run Run) bool { return !isWanted(f.Statuses, run.Status) }), err
 }
 
-func jsonList[T ~string](list []T) string {
+func jsonList[T ~string](list []T) string { return jsonOf(list) }
+
+// jsonOf is a list for a query.
+func jsonOf[T ~string | ~int64](list []T) string {
 	text, err := json.Marshal(list)
 	if err != nil {
-		panic("store: a list of strings cannot be written as JSON")
+		panic("store: a list of strings or numbers cannot be written as JSON")
 	}
 	return string(text)
 }

@@ -115,6 +115,12 @@ func (r *Reader) StudyTitles() (map[string]string, error) {
 	return collectMap[string, string](r, "SELECT name, title FROM study WHERE title <> ''")
 }
 
+// StudyNotes returns what sets each run of a study apart in it, by hash.
+func (r *Reader) StudyNotes(study string) (map[string]string, error) {
+	return collectMap[string, string](r, `SELECT run.hash, note FROM study_run CROSS JOIN run ON run.id = study_run.run
+		WHERE study = (SELECT id FROM study WHERE name = ?) AND note <> ''`, study)
+}
+
 // Membership says which study a run belongs to, and what sets it apart there.
 type Membership struct{ Study, Note string }
 

@@ -85,17 +85,16 @@ func (r *Reader) seriesNames(curves [][]line) (map[int64]Key, error) {
 	if known != nil && !slices.ContainsFunc(curves, func(c []line) bool { _, ok := (*known)[c[0].series]; return !ok }) {
 		return *known, nil
 	}
-	names := map[int64]Key{}
-	_, err := collect(r, func(scan func(...any) error) (k Key, err error) {
-		var id int64
-		err = scan(&id, &k.Series, &k.Split, &k.Layer, &k.Measure)
-		names[id] = k
-		return withinBounds(k, err)
-	}, "SELECT id, series, split, layer, measure FROM series")
-	if err == nil {
-		r.names.Store(&names)
+	rows, err := r.keysOf("")
+	if err != nil {
+		return nil, err
 	}
-	return names, err
+	names := make(map[int64]Key, len(rows))
+	for _, row := range rows {
+		names[row.id] = row.Key
+	}
+	r.names.Store(&names)
+	return names, nil
 }
 
 func compareKeys(a, b Key) int {
