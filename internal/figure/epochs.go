@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"collapse.example/collapse/internal/chart"
 	"collapse.example/collapse/internal/format"
@@ -94,19 +95,30 @@ func (p *Picture) addSingle(g *judge.Experiment, runs []*judge.JudgedRun, what [
 
 func (m tracked) panelID() string { return m.key + "-" + strings.Join(m.splits, "-") }
 
+// mainKeys are the series of the main figure.
+var mainKeys = sync.OnceValue(func() map[judge.SeriesKey]bool {
+	keys := map[judge.SeriesKey]bool{}
+	for _, m := range mainMeasures {
+		for _, split := range m.splits {
+			keys[judge.SeriesKey{Split: split, Measure: m.key}] = true
+		}
+	}
+	return keys
+})
+
+// isOther reports whether a run has values of the last layer in a series that the main figure lacks.
+func isOther(r *judge.Run, k judge.SeriesKey) bool {
+	return k.Layer == "" && !mainKeys()[k] && slices.ContainsFunc(r.Rows(k.Split, "", k.Measure), func(p store.Point) bool { return p.Missing == "" })
+}
+
 // otherMeasures lists every (split, measure) that the runs have and the main figure lacks, in the
 // order of the registry; measures that the registry does not know come last, by name.
 func otherMeasures(runs []*judge.JudgedRun) []tracked {
 	seen := map[judge.SeriesKey]bool{}
-	for _, m := range mainMeasures {
-		for _, split := range m.splits {
-			seen[judge.SeriesKey{Split: split, Measure: m.key}] = true
-		}
-	}
 	var keys []judge.SeriesKey
 	for _, s := range runs {
 		for _, k := range s.Keys() {
-			if k.Layer == "" && !seen[k] && len(s.Series(k.Split, k.Measure)) > 0 {
+			if !seen[k] && isOther(s.Run, k) {
 				seen[k] = true
 				keys = append(keys, k)
 			}

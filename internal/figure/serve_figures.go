@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 
@@ -13,22 +14,44 @@ import (
 // Curves draws the main measures of runs in any state against epoch, one curve per run.
 func Curves(runs []judge.Run) Picture {
 	g := eachAlone(runs)
-	p := withoutSpread(trackFigure(g, "measures", g.Runs, mainMeasures))
+	p := outlined(withoutSpread(trackFigure(g, "measures", g.Runs, mainMeasures)), runs)
 	p.Title = "The measures of collapse against epoch"
 	p.Caption = "In evaluation mode; training measures use the labels trained on, test labels are never corrupted. A dashed grey line is the limit of complete collapse."
 	return p
 }
 
+// mostOthers bounds how many panels one picture of other measures has.
+const mostOthers = 400
+
 // OtherCurves is Curves for every other measure; without panels if there is none.
 func OtherCurves(runs []judge.Run) Picture {
 	g := eachAlone(runs)
-	p := withoutSpread(trackFigure(g, "measures-more", g.Runs, otherMeasures(g.Runs)))
-	return otherTitle(p)
+	others := otherMeasures(g.Runs)
+	p := otherTitle(outlined(withoutSpread(trackFigure(g, "measures-more", g.Runs, others[:min(len(others), mostOthers)])), runs))
+	if n := len(others) - mostOthers; n > 0 {
+		p.Notes = append(p.Notes, format.Count(n, "more measure")+" not drawn; `collapse export` has all.")
+	}
+	return p
 }
 
 // FoldedCurves is OtherCurves without panels, for a page that draws it when unfolded. It reports whether there is anything to draw.
 func FoldedCurves(runs []judge.Run) (Picture, bool) {
-	return otherTitle(Picture{Figure: chart.Figure{ID: "measures-more", Columns: 3}}), len(otherMeasures(eachAlone(runs).Runs)) > 0
+	some := slices.ContainsFunc(runs, func(r judge.Run) bool {
+		return slices.ContainsFunc(r.Keys(), func(k judge.SeriesKey) bool { return isOther(&r, k) })
+	})
+	return otherTitle(Picture{Figure: chart.Figure{ID: "measures-more", Columns: 3}}), some
+}
+
+// outlined says of which runs some epochs are left out.
+func outlined(p Picture, runs []judge.Run) Picture {
+	every := int64(1)
+	for i := range runs {
+		every = max(every, runs[i].Every)
+	}
+	if every > 1 {
+		p.Notes = append(p.Notes, fmt.Sprintf("Of runs with very many epochs, one in %d is drawn, and the newest; `collapse export` has all.", every))
+	}
+	return p
 }
 
 func otherTitle(p Picture) Picture {

@@ -1,8 +1,11 @@
 package figure
 
 import (
+	"fmt"
 	"math"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"collapse.example/collapse/internal/chart"
@@ -58,5 +61,30 @@ func TestGridMapsMeansOfCells(t *testing.T) {
 	}
 	if one := Grid([]judge.Run{judgetest.LiveRun(t, "a", "ce", 0, store.Done, 1)}); len(one.Panels) != 0 {
 		t.Error("a single cell is no grid")
+	}
+}
+
+// TestOtherCurvesAreBounded draws some of very many measures and says what it leaves out.
+func TestOtherCurvesAreBounded(t *testing.T) {
+	var values []store.Value
+	for i := range mostOthers + 51 {
+		values = append(values, store.Value{Key: store.Key{Series: "epoch", Split: "train", Measure: fmt.Sprintf("m%d", i)}, Step: 1, Value: 1})
+	}
+	run, err := judge.NewRun(store.Run{Kind: store.Script}, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := OtherCurves([]judge.Run{run})
+	if len(p.Panels) != mostOthers || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "51 more measures not drawn") {
+		t.Errorf("%d panels, %q", len(p.Panels), p.Notes)
+	}
+	run.Every = 7
+	for _, p := range []Picture{OtherCurves([]judge.Run{run}), Curves([]judge.Run{run})} {
+		if !slices.ContainsFunc(p.Notes, func(n string) bool { return strings.Contains(n, "one in 7 is drawn") }) {
+			t.Errorf("%s does not say that epochs are left out: %q", p.ID, p.Notes)
+		}
+	}
+	if _, some := FoldedCurves([]judge.Run{run}); !some {
+		t.Error("no other measures to unfold")
 	}
 }

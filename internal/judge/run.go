@@ -16,6 +16,7 @@ type Run struct {
 	Loss     string            // loss.kind
 	Noise    float64           // data.noise, η
 	Seed     uint64            // run.seed
+	Every    int64             // above 1: of its values, those of one in so many epochs were read, and of the newest
 
 	kept   *kept
 	series map[SeriesKey][]store.Point

@@ -39,7 +39,7 @@ func sameAttempt(read, now store.Run) bool {
 		read.Finished.Equal(now.Finished) && read.Label == now.Label
 }
 
-// load returns a run with all its values. Its features are read on demand and not cached.
+// load returns a run with all its values, or its outline. Its features are read on demand and not cached.
 func (c *cache) load(r *store.Reader, row store.Run) (judge.Run, error) {
 	run, err := c.values(r, row)
 	run.FeaturesIn(r.RunDir(row.Hash))
@@ -65,11 +65,11 @@ func (c *cache) values(r *store.Reader, row store.Run) (judge.Run, error) {
 		c.put(row.Hash, run)
 		return run, nil
 	}
-	values, err := r.Values(row.Hash)
+	values, every, err := r.Outline(row.Hash)
 	if err != nil {
 		return judge.Run{}, err
 	}
-	return c.made(row.Hash, row, values)
+	return c.made(row.Hash, row, values, every)
 }
 
 // newest returns runs with the last value of each of some measures, which are always the same.
@@ -88,7 +88,7 @@ func (c *cache) newest(r *store.Reader, rows []store.Run, measures []string) ([]
 		values, err := r.NewestEach(hashes[from:to], measures)
 		for at := 0; at < len(values) && err == nil; at++ {
 			i := lack[from+at]
-			out[i], err = c.made(newestOf(rows[i]), rows[i], values[at])
+			out[i], err = c.made(newestOf(rows[i]), rows[i], values[at], 1)
 		}
 		return err
 	})
@@ -122,8 +122,9 @@ func atATime(n int, do func(from, to int) error) error {
 func newestOf(row store.Run) string { return row.Hash + " newest" }
 
 // made makes and keeps a run.
-func (c *cache) made(key string, row store.Run, values []store.Value) (judge.Run, error) {
+func (c *cache) made(key string, row store.Run, values []store.Value, every int64) (judge.Run, error) {
 	run, err := judge.NewRun(row, values)
+	run.Every = every
 	if err == nil {
 		c.put(key, run)
 	}

@@ -155,34 +155,26 @@ func runTiles(row *runRow) []tile {
 
 // logOf lists the newest measured epochs, newest first.
 func logOf(run *judge.Run) []logLine {
+	at := func(split, key string, epoch int64, write func(key string, v float64) string) string {
+		points := run.Rows(split, "", key)
+		i, there := slices.BinarySearchFunc(points, epoch, func(p store.Point, e int64) int { return cmp.Compare(p.Step, e) })
+		if !there || points[i].Missing != "" {
+			return "–"
+		}
+		return write(key, points[i].Value)
+	}
+	epochs := run.Series("train", "loss")
 	var out []logLine
-	at := func(split, key string) map[int64]string {
-		values := map[int64]string{}
-		for _, p := range run.Series(split, key) {
-			values[p.Step] = format.Measure(key, p.Value)
-		}
-		return values
-	}
-	loss, accuracy, test := at("train", "loss"), at("train", "accuracy"), at("test", "accuracy")
-	dilation := at("test", "dilation")
-	var properties []map[int64]string
-	for _, p := range measure.Properties() {
-		values := map[int64]string{}
-		for _, v := range run.Series("train", p.Key) {
-			values[v.Step] = measurement.ShortValue(p.Key, v.Value)
-		}
-		properties = append(properties, values)
-	}
-	for _, p := range run.Series("train", "loss") {
+	for _, p := range slices.Backward(epochs[max(0, len(epochs)-logLines):]) {
 		e := p.Step
-		line := logLine{Epoch: e, Loss: loss[e], Accuracy: cmp.Or(accuracy[e], "–"), Test: cmp.Or(test[e], "–"), Dilation: cmp.Or(dilation[e], "–")}
-		for _, values := range properties {
-			line.Properties = append(line.Properties, cmp.Or(values[e], "–"))
+		line := logLine{Epoch: e, Loss: format.Measure("loss", p.Value), Accuracy: at("train", "accuracy", e, format.Measure), Test: at("test", "accuracy", e, format.Measure),
+			Dilation: at("test", "dilation", e, format.Measure)}
+		for _, p := range measure.Properties() {
+			line.Properties = append(line.Properties, at("train", p.Key, e, measurement.ShortValue))
 		}
 		out = append(out, line)
 	}
-	slices.SortFunc(out, func(a, b logLine) int { return cmp.Compare(b.Epoch, a.Epoch) })
-	return out[:min(len(out), logLines)]
+	return out
 }
 
 // runFigures are the pictures of measures against epoch.

@@ -38,15 +38,7 @@ func (r *Reader) Values(hash string) ([]Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	var curves [][]line
-	for len(lines) > 0 {
-		n := slices.IndexFunc(lines, func(l line) bool { return l.series != lines[0].series })
-		if n < 0 {
-			n = len(lines)
-		}
-		curves, lines = append(curves, lines[:n]), lines[n:]
-	}
-	return r.named(curves)
+	return r.named(lines)
 }
 
 // line is a value whose series is given by number. A run has thousands of values and a lab a few hundred names, so names are not
@@ -63,17 +55,27 @@ func scanLine(scan func(...any) error) (l line, err error) {
 	return l, err
 }
 
-// named gives curves of lines their keys and orders them by key.
-func (r *Reader) named(curves [][]line) ([]Value, error) {
+// named gives lines, which are in the order of series and step, their keys and orders them by key.
+func (r *Reader) named(lines []line) ([]Value, error) {
+	var curves [][]line
+	all := len(lines)
+	for len(lines) > 0 {
+		n := slices.IndexFunc(lines, func(l line) bool { return l.series != lines[0].series })
+		if n < 0 {
+			n = len(lines)
+		}
+		curves, lines = append(curves, lines[:n]), lines[n:]
+	}
 	names, err := r.seriesNames(curves)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(curves, func(a, b []line) int { return compareKeys(names[a[0].series], names[b[0].series]) })
-	var out []Value
+	out := slices.Grow([]Value(nil), all)
 	for _, curve := range curves {
+		key := names[curve[0].series]
 		for _, l := range curve {
-			out = append(out, Value{Key: names[l.series], Step: l.Step, Value: l.Value, Missing: l.Missing})
+			out = append(out, Value{Key: key, Step: l.Step, Value: l.Value, Missing: l.Missing})
 		}
 	}
 	return out, nil
