@@ -284,9 +284,10 @@ func (m *machine) container(op byte) {
 		v := m.pop()
 		m.stack = append(m.stack, v, v)
 	case 'a': // APPEND
-		m.fill(op, m.popAll(1))
+		m.fill(op, []any{m.pop()})
 	case 's': // SETITEM
-		m.fill(op, m.popAll(2))
+		value := m.pop()
+		m.fill(op, []any{m.pop(), value})
 	case 'e', 'u': // APPENDS, SETITEMS
 		m.fill(op, m.popMark())
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -105,12 +106,16 @@ func (f *flattener) array(name string, a *numpyArray, depth int) error {
 
 // sequence handles a list: of numbers or words, which is an array, or a container like others.
 func (f *flattener) sequence(name string, items tuple, depth int) error {
-	a, ok := numbers(name, items)
-	if !ok {
-		var err error
-		if a, ok, err = words(name, items, f.account); err != nil {
-			return f.add(entry{Header: Header{Name: name}, err: err})
+	if are, whole := areNumbers(items); are {
+		f.visited += len(items)
+		if err := f.account.take(8 * int64(len(items))); err != nil {
+			return err
 		}
+		return f.add(loaded(numbers(name, items, whole))[0])
+	}
+	a, ok, err := words(name, items, f.account)
+	if err != nil {
+		return f.add(entry{Header: Header{Name: name}, err: err})
 	}
 	if ok {
 		f.visited += len(items)
@@ -147,44 +152,65 @@ func (f *flattener) add(e entry) error {
 	return nil
 }
 
-// numbers turns a list of numbers into an array.
-func numbers(name string, items []any) (Array, bool) {
-	ints, floats := make([]int64, 0, len(items)), make([]float64, 0, len(items))
+// areNumbers reports whether a list has numbers alone, and whether they are integers.
+func areNumbers(items []any) (numbers, whole bool) {
+	whole = true
 	for _, x := range items {
-		switch x := x.(type) {
-		case int64:
-			ints, floats = append(ints, x), append(floats, float64(x))
-		case bool:
-			n := map[bool]int64{true: 1}[x]
-			ints, floats = append(ints, n), append(floats, float64(n))
+		switch x.(type) {
+		case int64, bool:
 		case float64:
-			floats = append(floats, x)
+			whole = false
 		default:
-			return Array{}, false
+			return false, false
 		}
 	}
-	switch n := len(items); {
-	case n == 0:
-		return Array{}, false
-	case len(ints) == n:
-		return Of(name, []int{n}, ints), true
-	default:
-		return Of(name, []int{n}, floats), true
+	return len(items) > 0, whole
+}
+
+// numbers turns a list of numbers into an array; true is 1.
+func numbers(name string, items []any, whole bool) Array {
+	ints, floats := []int64(nil), []float64(nil)
+	if whole {
+		ints = make([]int64, len(items))
+	} else {
+		floats = make([]float64, len(items))
 	}
+	for i, x := range items {
+		n, isFloat := int64(0), false
+		switch x := x.(type) {
+		case int64:
+			n = x
+		case bool:
+			n = map[bool]int64{true: 1}[x]
+		case float64:
+			floats[i], isFloat = x, true
+		}
+		switch {
+		case whole:
+			ints[i] = n
+		case !isFloat:
+			floats[i] = float64(n)
+		}
+	}
+	if whole {
+		return Of(name, []int{len(ints)}, ints)
+	}
+	return Of(name, []int{len(floats)}, floats)
 }
 
 // words turns a list of words into a column of categories.
 func words(name string, items []any, account *account) (Array, bool, error) {
-	if len(items) == 0 {
+	notWord := func(x any) bool { word, ok := x.(string); return !ok || !utf8.ValidString(word) }
+	if len(items) == 0 || slices.ContainsFunc(items, notWord) {
 		return Array{}, false, nil
+	}
+	if err := account.take(8 * int64(len(items))); err != nil {
+		return Array{}, false, err
 	}
 	codes, seen := make([]int64, 0, len(items)), map[string]int64{}
 	h := Header{Name: name, DType: I64, Shape: []int{len(items)}}
 	for _, x := range items {
-		word, ok := x.(string)
-		if !ok || !utf8.ValidString(word) {
-			return Array{}, false, nil
-		}
+		word := x.(string)
 		code, known := seen[word]
 		if !known {
 			if err := account.take(int64(len(word)) + wordMemory); err != nil {

@@ -137,6 +137,19 @@ func TestHostilePickles(t *testing.T) {
 	}
 }
 
+// TestAListInItselfTakesNoMemory has a list whose items are itself: none of the lists in it is taken for numbers.
+func TestAListInItselfTakesNoMemory(t *testing.T) {
+	const items = 50_000
+	file := pickled(t, "]q\x00"+strings.Repeat("h\x00a", items)+".")
+	var err error
+	if took := allocated(func() { err = parseAllStrict(file) }); took > 500*items {
+		t.Errorf("%d items take %d MB", items, took>>20)
+	}
+	if err == nil || !strings.Contains(err.Error(), "nested more than") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // parseAllStrict is parseAll, but also fails for arrays that cannot be read.
 func parseAllStrict(b []byte) error {
 	f, err := Parse(b)
