@@ -82,6 +82,8 @@ func parse(b []byte, account *account) (*File, error) {
 		f.entries, err = parseLegacyPT(b, account)
 	case bytes.HasPrefix(b, []byte(parquetMagic)):
 		f.entries, err = parseParquet(b, account)
+	case isArrow(b):
+		f.entries, err = parseArrow(b, account)
 	case isMAT(b):
 		f.entries, err = parseMAT(b, account)
 	case len(b) > 8 && b[8] == '{':

@@ -3,6 +3,8 @@ package arrayfile
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -82,6 +84,49 @@ func ofLZ4(data []byte, size int) ([]byte, error) {
 		return nil, err
 	}
 	return out[:n], nil
+}
+
+// ofLZ4Frame unpacks a frame: blocks one after the other, which may refer to what came before. The library's own reader takes a checksum of a
+// block for one of what it unpacks to, which it is not; checksums are left out here.
+func ofLZ4Frame(data []byte, size int) (out []byte, err error) {
+	const magic = 0x184d2204
+	if len(data) < 7 || binary.LittleEndian.Uint32(data) != magic || size/maxLZ4 > len(data) {
+		return nil, fmt.Errorf("%d packed bytes cannot hold %d, or are no frame of LZ4", len(data), size)
+	}
+	flags, header := data[4], 7
+	for bit, more := range map[byte]int{8: 8, 1: 4} { // size of the content, number of a dictionary
+		if flags&bit != 0 {
+			header += more
+		}
+	}
+	data = data[min(header, len(data)):]
+	for out = make([]byte, 0, size); len(data) >= 4; {
+		n := binary.LittleEndian.Uint32(data)
+		if n == 0 {
+			return out, nil
+		}
+		plain := n>>31 != 0
+		if n &^= 1 << 31; uint64(n) > uint64(len(data)-4) {
+			break
+		}
+		block := data[4:][:n]
+		if data = data[4+n:]; flags&16 != 0 { // a checksum
+			data = data[min(4, len(data)):]
+		}
+		if plain {
+			if len(block) > size-len(out) {
+				break
+			}
+			out = append(out, block...)
+			continue
+		}
+		got, err := lz4.UncompressBlockWithDict(block, out[len(out):size], out[max(0, len(out)-1<<16):])
+		if err != nil {
+			return nil, err
+		}
+		out = out[:len(out)+got]
+	}
+	return nil, errors.New("a frame of LZ4 that is cut short or holds more than it claims")
 }
 
 // close ends what unpacking keeps.

@@ -111,6 +111,31 @@ def tables():
     np.savetxt(os.path.join(folder, "labels.txt"), Y, fmt="%d")
 
 
+def arrow():
+    import pandas, polars, pyarrow as pa, pyarrow.feather as feather, pyarrow.ipc as ipc
+    lists = pa.table({"id": ["sample %03d of sixty" % i for i in range(60)], "features": list(H), "label": Y})
+    feather.write_feather(lists, at("feather_lz4.feather"), compression="lz4", chunksize=25)
+    feather.write_feather(lists, at("feather_zstd.feather"), compression="zstd")
+    with ipc.new_stream(at("stream.arrow"), lists.schema) as w:
+        w.write_table(lists, max_chunksize=17)
+    fixed = pa.table({"t": pa.array([None] * 60), "s": [{"a": 1, "b": "x"}] * 60, "features": pa.FixedSizeListArray.from_arrays(H.reshape(-1), 4), "label": pa.array(WORDS).dictionary_encode(),
+                      "when": pa.array(range(60), pa.timestamp("s")), "nullable": pa.array([1, None] * 30)})
+    feather.write_feather(fixed, at("feather_mixed.feather"), compression="uncompressed", chunksize=7)
+    table = pandas.DataFrame(H, columns=["f%d" % i for i in range(4)])
+    table.assign(label=pandas.Categorical(WORDS)).to_feather(at("pandas_columns.feather"))
+    df = polars.DataFrame({"text": ["a text of more than twelve bytes, %d" % i for i in range(60)], "features": polars.Series(list(H), dtype=polars.Array(polars.Float32, 4)), "label": WORDS})
+    df.write_ipc(at("polars.arrow"))
+    df.with_columns(polars.col("features").arr.to_list()).write_ipc(at("polars_lists_zstd.arrow"), compression="zstd")
+    df.with_columns(polars.col("label").cast(polars.Categorical)).write_ipc_stream(at("polars_stream.arrow"), compression="lz4")
+
+
+def hugging_face():
+    import datasets
+    data = datasets.Dataset.from_dict({"features": [row.tolist() for row in H], "label": Y.tolist()},
+                                      features=datasets.Features({"features": datasets.Sequence(datasets.Value("float32")), "label": datasets.ClassLabel(names=["ant", "bee", "cat"])}))
+    data.save_to_disk(at("dataset"), num_shards=2)
+
+
 def matlab():
     import scipy.io
     rows = {"features": H.astype(np.float64), "labels": Y}

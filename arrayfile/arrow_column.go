@@ -1,0 +1,335 @@
+package arrayfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// arrowColumn is one column, whose parts lie in all batches.
+type arrowColumn struct {
+	*arrowFile
+	i     int
+	f     *arrowField
+	rows  int
+	width int // values of a row: 1, or the length of a list
+	codes []byte
+}
+
+// entry describes a column.
+func (a *arrowFile) entry(i int) (e entry) {
+	f := a.fields[i]
+	e.Name = f.name
+	defer func() { // what its bytes claim is wrong
+		if r := recover(); r != nil {
+			e = entry{Header: Header{Name: f.name}, err: fmt.Errorf("it is damaged: %v", r)}
+		}
+	}()
+	c := &arrowColumn{arrowFile: a, i: i, f: f, width: 1}
+	text, err := c.shape()
+	if err != nil {
+		e.err = err
+		return e
+	}
+	e.DType, e.Shape = f.dtype, []int{c.rows}
+	if text {
+		e.DType, e.words, e.load = I64, c.words, func() ([]byte, error) { return c.codes, nil }
+		return e
+	}
+	if len(f.children) == 1 {
+		e.DType, e.Shape = f.children[0].dtype, []int{c.rows, c.width}
+	}
+	e.load = c.load
+	return e
+}
+
+// isText reports whether the values are words.
+func (f *arrowField) isText() bool {
+	return f.dictionary && len(f.children) == 0 && (f.kind == arrowUtf8 || f.kind == arrowLargeUtf8 || f.kind == arrowUtf8View) ||
+		!f.dictionary && (f.kind == arrowUtf8 || f.kind == arrowLargeUtf8 || f.kind == arrowUtf8View)
+}
+
+func (f *arrowField) isNumber() bool {
+	return !f.dictionary && f.dtype.valid() && (f.kind == arrowInt || f.kind == arrowFloat || f.kind == arrowBool)
+}
+
+func (f *arrowField) isList() bool {
+	return !f.dictionary && (f.kind == arrowList || f.kind == arrowLargeList || f.kind == arrowFixedList) && len(f.children) == 1 && f.children[0].isNumber()
+}
+
+// shape finds rows and width, and refuses nulls and lists of different lengths.
+func (c *arrowColumn) shape() (text bool, err error) {
+	f := c.f
+	if text = f.isText(); !text && !f.isNumber() && !f.isList() {
+		name := arrowNames[f.kind]
+		switch {
+		case f.dictionary:
+			name = "dictionary of other values than text"
+		case name == "" && f.kind != arrowInt && f.kind != arrowFloat:
+			name = "list of other values than numbers"
+		}
+		return false, naturef("columns of type %s are not read; want numbers, lists of numbers, or text for labels", name)
+	}
+	c.width = -1
+	for b := range c.batches {
+		if err := c.batchShape(&c.batches[b]); err != nil {
+			return false, err
+		}
+	}
+	c.width = max(c.width, 1)
+	if _, ok := product([]int{c.rows, c.width, 8}, 1<<46); !ok {
+		return false, errors.New("it claims more values than any file holds")
+	}
+	return text, nil
+}
+
+func (c *arrowColumn) batchShape(batch *arrowBatch) error {
+	p := c.at(c.i, batch)
+	length, nulls := batch.node(p.node)
+	if length != int64(batch.rows) {
+		return fmt.Errorf("%d values in a batch of %d rows", length, batch.rows)
+	}
+	if nulls != 0 {
+		return naturef("%d of the rows from %d on are null; drop such rows", nulls, c.rows)
+	}
+	c.rows += batch.rows
+	if !c.f.isList() || batch.rows == 0 {
+		return nil
+	}
+	if _, nulls := batch.node(p.node + 1); nulls != 0 {
+		return naturef("its lists hold %d nulls; drop such rows", nulls)
+	}
+	width := c.f.size
+	if c.f.kind != arrowFixedList {
+		offsets, taken, err := c.offsets(batch, p)
+		defer c.account.give(taken)
+		if err != nil {
+			return err
+		}
+		width = int(offsets(1) - offsets(0))
+		for i := range batch.rows {
+			if n := offsets(i+1) - offsets(i); n != int64(width) {
+				return naturef("its lists have different lengths (%d and %d values); want one width", width, n)
+			}
+		}
+	}
+	if c.width >= 0 && c.width != width || width <= 0 {
+		return naturef("its lists have different lengths or none (%d and %d values); want one width", c.width, width)
+	}
+	c.width = width
+	return nil
+}
+
+// offsets returns a function for the places at which the lists or texts of a batch begin; it panics beyond the last.
+func (c *arrowColumn) offsets(batch *arrowBatch, p place) (func(int) int64, int64, error) {
+	b, taken, err := c.buffer(batch, p.buffer+1)
+	if err != nil {
+		return nil, taken, err
+	}
+	if c.f.kind == arrowLargeList || c.f.kind == arrowLargeUtf8 {
+		return func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }, taken, nil
+	}
+	return func(i int) int64 { return int64(int32(binary.LittleEndian.Uint32(b[4*i:]))) }, taken, nil
+}
+
+// load returns the numbers of all batches.
+func (c *arrowColumn) load() (out []byte, err error) {
+	defer recoveredArrow(&err)
+	f := c.f
+	if f.isList() {
+		f = f.children[0]
+	}
+	size := int64(c.rows) * int64(c.width) * int64(f.dtype.Size())
+	direct := len(c.batches) == 1 && f.dtype != Bool
+	if !direct {
+		if err := c.account.take(size); err != nil {
+			return nil, err
+		}
+	}
+	for b := range c.batches {
+		values, taken, err := c.values(&c.batches[b], f)
+		if err != nil {
+			c.account.give(taken)
+			return nil, err
+		}
+		if direct {
+			return values, nil
+		}
+		out = append(out, values...)
+		c.account.give(taken)
+	}
+	if int64(len(out)) != size {
+		return nil, fmt.Errorf("%d bytes of values, and its shape makes %d: the file is damaged", len(out), size)
+	}
+	return out, nil
+}
+
+// values returns the numbers of one batch; f is the column, or the items of its lists.
+func (c *arrowColumn) values(batch *arrowBatch, f *arrowField) ([]byte, int64, error) {
+	p, first := c.at(c.i, batch), 0
+	if f != c.f {
+		if batch.rows == 0 {
+			return nil, 0, nil
+		}
+		if c.f.kind != arrowFixedList {
+			offsets, taken, err := c.offsets(batch, p)
+			if err != nil {
+				return nil, taken, err
+			}
+			first = int(offsets(0))
+			c.account.give(taken)
+			p.buffer++
+		}
+		p.buffer++
+	}
+	data, taken, err := c.buffer(batch, p.buffer+1)
+	if err != nil {
+		return nil, taken, err
+	}
+	n := batch.rows * c.width
+	if f.dtype == Bool {
+		if n/8 > len(data) {
+			return nil, taken, fmt.Errorf("%d values in %d bytes", n, len(data))
+		}
+		out := make([]byte, n)
+		for i := range out {
+			out[i] = data[(first+i)/8] >> ((first + i) % 8) & 1
+		}
+		return out, taken, nil
+	}
+	size := f.dtype.Size()
+	return data[first*size:][: n*size : n*size], taken, nil
+}
+
+// words finds the distinct texts, in the order in which they appear, and numbers the rows by them.
+func (c *arrowColumn) words() (words []string, err error) {
+	defer recoveredArrow(&err)
+	if err := c.account.take(8 * int64(c.rows)); err != nil {
+		return nil, err
+	}
+	seen := map[string]uint64{}
+	c.codes = nil
+	see := func(text []byte) error {
+		code, known := seen[string(text)]
+		if !known {
+			if !utf8.Valid(text) {
+				return errors.New("bytes that are not UTF-8 text")
+			}
+			if err := c.account.take(int64(len(text)) + wordMemory); err != nil {
+				return err
+			}
+			word := strings.Clone(string(text))
+			code = uint64(len(words))
+			seen[word], words = code, append(words, word)
+		}
+		c.codes = binary.LittleEndian.AppendUint64(c.codes, code)
+		return nil
+	}
+	if c.f.dictionary {
+		err := c.coded(see)
+		return words, err
+	}
+	for b := range c.batches {
+		batch := &c.batches[b]
+		if err := c.texts(batch, c.at(c.i, batch), batch.rows, see); err != nil {
+			return nil, err
+		}
+	}
+	return words, nil
+}
+
+// coded visits the texts of a column that numbers those of a dictionary.
+func (c *arrowColumn) coded(see func([]byte) error) error {
+	var dictionary [][]byte
+	for b := range c.dictionaries[c.f.id] {
+		batch := &c.dictionaries[c.f.id][b]
+		if _, nulls := batch.node(0); nulls != 0 {
+			return errors.New("its dictionary holds nulls")
+		}
+		if err := c.account.take(24 * int64(batch.rows)); err != nil {
+			return err
+		}
+		err := c.texts(batch, place{}, batch.rows, func(text []byte) error { dictionary = append(dictionary, text); return nil })
+		if err != nil {
+			return err
+		}
+	}
+	for b := range c.batches {
+		batch := &c.batches[b]
+		data, taken, err := c.buffer(batch, c.at(c.i, batch).buffer+1)
+		if err == nil {
+			n := batch.rows * c.f.dtype.Size()
+			var codes []int64
+			codes, err = Array{Header{DType: c.f.dtype, Shape: []int{batch.rows}}, data[:n:n]}.Int64s()
+			for _, code := range codes {
+				if err == nil {
+					err = see(dictionary[code])
+				}
+			}
+		}
+		if c.account.give(taken); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// texts visits n texts of a batch. They share its memory, or that of an unpacked buffer, which stays taken.
+func (c *arrowColumn) texts(batch *arrowBatch, p place, n int, see func([]byte) error) error {
+	if n == 0 {
+		return nil
+	}
+	if c.f.kind == arrowUtf8View {
+		return c.views(batch, p, n, see)
+	}
+	offsets, _, err := c.offsets(batch, p)
+	if err != nil {
+		return err
+	}
+	data, _, err := c.buffer(batch, p.buffer+2)
+	for i := 0; err == nil && i < n; i++ {
+		err = see(data[offsets(i):offsets(i+1)])
+	}
+	return err
+}
+
+// views visits texts that are described by 16 bytes each: a length and, up to 12 bytes, the text, else four bytes of it, a buffer and a
+// place in it.
+func (c *arrowColumn) views(batch *arrowBatch, p place, n int, see func([]byte) error) error {
+	views, _, err := c.buffer(batch, p.buffer+1)
+	if err != nil {
+		return err
+	}
+	buffers := map[int][]byte{}
+	for i := range n {
+		v := views[16*i:][:16]
+		size := int(int32(binary.LittleEndian.Uint32(v)))
+		if size <= 12 {
+			if err := see(v[4:][:size]); err != nil {
+				return err
+			}
+			continue
+		}
+		of := int(int32(binary.LittleEndian.Uint32(v[8:])))
+		if buffers[of] == nil {
+			if of < 0 || uint64(of) >= binary.LittleEndian.Uint64(batch.variadic[8*p.variadic:]) {
+				return errors.New("a text lies in no buffer")
+			}
+			if buffers[of], _, err = c.buffer(batch, p.buffer+2+of); err != nil {
+				return err
+			}
+		}
+		if err := see(buffers[of][binary.LittleEndian.Uint32(v[12:]):][:size]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func recoveredArrow(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("the file is damaged: %v", r)
+	}
+}
