@@ -5,8 +5,14 @@ import math
 import subprocess
 
 from .command import MeasureError, find_binary
+from .result import PROPERTIES
 
 _ACROSS = 3
+_TITLES = {
+    **{key: name for name, key in PROPERTIES.items()}, "nc1_trace_ratio": "NC1, trace ratio", "nc2_rank_d": "NC2 of rank d", "nc5_ood": "NC5",
+    "ncc_accuracy": "accuracy by nearest mean", "test_accuracy": "test accuracy", "memorization_normalised": "memorization, normalised",
+    "ood_auroc_energy": "AUROC, energy", "ood_auroc_max_logit": "AUROC, largest logit", "ood_auroc_msp": "AUROC, largest probability",
+    "ood_auroc_neco": "AUROC, NECO", "accuracy": "accuracy", "dilation": "dilation"}
 _ROOM = 40  # characters that stand side by side below a panel
 
 
@@ -26,13 +32,21 @@ def draw(curves, axis, file=None, ticks=None, binary=None):
     down = -(-len(curves) // across)
     figure = matplotlib.figure.Figure(figsize=(4 * across, 2.6 * down), layout="constrained")
     for i, (name, x, y) in enumerate(curves):
-        panel = figure.add_subplot(down, across, i + 1, title=name, xlabel=axis, yscale="log" if _logarithmic(y) else "linear")
+        panel = figure.add_subplot(down, across, i + 1, title=_title(name), xlabel=axis, yscale="log" if _logarithmic(y) else "linear")
         panel.plot(x, y, marker="o" if len(x) < 30 else None)
         if ticks:
             panel.set_xticks(range(len(ticks)), ticks, rotation=45, ha="right")
     if file is not None:
         figure.savefig(file)
     return figure
+
+
+def _title(name):
+    """A curve's name for people: "train/nc1_pinv" is "NC1 (train)". What somebody has named stays as it is."""
+    split, _, key = name.rpartition("/")
+    if key not in _TITLES:
+        return name
+    return _TITLES[key] + (" (%s)" % split if split else "")
 
 
 def _logarithmic(y):
@@ -63,7 +77,7 @@ def _figure(curves, axis, ticks):
     panels = []
     for i, (name, x, y) in enumerate(curves):
         series = {"id": name, "kind": "line+points" if len(x) < 30 else "line", "color": 1, "x": _numbers(x), "y": _numbers(y)}
-        panels.append({"id": "panel-%d" % (i + 1), "x": below, "y": {"label": name, "scale": "log" if _logarithmic(y) else ""}, "series": [series]})
+        panels.append({"id": "panel-%d" % (i + 1), "x": below, "y": {"label": _title(name), "scale": "log" if _logarithmic(y) else ""}, "series": [series]})
     return {"id": "curves", "title": "", "columns": max(1, min(_ACROSS, len(curves))), "panels": panels, "notes": notes}
 
 

@@ -241,7 +241,7 @@ class DepthTest(FolderTest):
         self.assertTrue(net.training)
         with WITHOUT_MATPLOTLIB:
             text = depth.plot()
-        for word in ("body.0", "features", "nc1_pinv"):
+        for word in ("body.0", "features", "↑ NC1<", "accuracy by nearest mean"):
             self.assertIn(word, text)
         self.assertEqual(list(collapse.measure_layers(net, loader)), ["body", "features"])
         with self.assertRaisesRegex(ValueError, "pass layers="):

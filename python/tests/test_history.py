@@ -91,7 +91,8 @@ class HistoryTest(FolderTest):
         self.assertLess(np.ptp(steps), .2, "nc1 falls by a factor of ten each epoch: a straight line on a logarithmic axis")
         self.assertGreater(np.ptp(np.diff([y for _, y in points[1]])), 5)
         words = [e.text for e in root.iter() if e.tag.endswith("text")]
-        self.assertIn("↑ train/nc1_pinv", words)
+        self.assertIn("↑ NC1 (train)", words)
+        self.assertIn("↑ loss", words)
         self.assertIn("epoch →", words)
         self.assertIn("<svg", h._repr_html_())
 
