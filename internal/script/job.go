@@ -149,18 +149,21 @@ func (j *job) run(ctx context.Context) (err error) {
 	if err = j.follow(ctx); err == nil {
 		err = j.complete()
 	}
-	return j.unlessFull(err)
+	return j.unlessElsewhere(err)
 }
 
 // probe is how much space must be free on the disk of a run's folder; with less, the disk counts as full.
 const probe = 1 << 20
 
-// unlessFull returns err, unless err says that the run has failed and nothing can be written to its folder: a script that cannot
-// save ends in many ways, none of which is the run's fault.
-func (j *job) unlessFull(err error) error {
+// unlessElsewhere returns err, unless err says that the run has failed and nothing can be written to its folder, or the lab is no longer
+// there: a script that cannot save ends in many ways, none of which is the run's fault.
+func (j *job) unlessElsewhere(err error) error {
 	var why *FailedError
 	if !errors.As(err, &why) {
 		return err
+	}
+	if moved := j.lab.Moved(); moved != nil {
+		return fmt.Errorf("script: %w; what the script made of that does not count: %s", moved, why.Why)
 	}
 	path := j.work.path("probe")
 	full := os.WriteFile(path, make([]byte, probe), 0o666)

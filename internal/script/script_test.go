@@ -417,6 +417,38 @@ func TestOutputIsBounded(t *testing.T) {
 	}
 }
 
+// TestALabThatIsMoved: a script whose lab is moved under its feet ends in many ways, none of which is the run's failure. It continues where the
+// lab is now.
+func TestALabThatIsMoved(t *testing.T) {
+	spec, folder := written(t, `if [ $COLLAPSE_FROM_EPOCH = 0 ]; then checkpoint 1; report 1 0.1; until [ -f moved ]; do sleep 0.01; done
+		echo x > "$COLLAPSE_DIR/ckpt/state" || exit 3; exit 4; fi; `+good, 3)
+	hash, _, err := spec.Identity()
+	must(t, err)
+	from, to := filepath.Join(t.TempDir(), "lab"), filepath.Join(t.TempDir(), "lab")
+	lab := openLab(t, from)
+	err = Run(t.Context(), lab, spec, Options{Folder: folder, Grace: 300 * time.Millisecond, Reported: func(int) {
+		must(t, os.Rename(from, to))
+		must(t, os.WriteFile(filepath.Join(folder, "moved"), nil, 0o666))
+	}})
+	var why *FailedError
+	var moved *store.MovedError
+	if !errors.As(err, &moved) || errors.As(err, &why) {
+		t.Fatalf("%v", err)
+	}
+	if err := Run(t.Context(), lab, spec, Options{Folder: folder}); !errors.As(err, &moved) {
+		t.Errorf("another attempt: %v", err)
+	}
+	if _, err := os.Stat(from); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the lab's old folder is made again: %v", err)
+	}
+	lab = openLab(t, to)
+	if run, err := lab.Run(hash); err != nil || run.Status != store.Interrupted || run.Error != "" {
+		t.Fatalf("the run is %s (%q), %v", run.Status, run.Error, err)
+	}
+	must(t, Run(t.Context(), lab, spec, Options{Folder: folder}))
+	whole(t, lab, hash, 3)
+}
+
 // Two labs compute the same run from one folder at the same time: each has its own rows and checkpoints, and the folder stays unchanged.
 func TestTwoLabsWithOneFolder(t *testing.T) {
 	spec, folder := written(t, `e=$((COLLAPSE_FROM_EPOCH + 1)); while [ $e -le $COLLAPSE_EPOCHS ]; do sleep 0.02; checkpoint $e; report $e 0.$e; e=$((e + 1)); done; finish`, 9)

@@ -87,6 +87,9 @@ func (l *Lab) Again(s Spec) (*Claim, Run, error) { return l.claim(s, true) }
 
 func (l *Lab) claim(s Spec, again bool) (*Claim, Run, error) {
 	config, err := s.check()
+	if err == nil {
+		err = l.Moved()
+	}
 	if err != nil {
 		return nil, Run{}, err
 	}

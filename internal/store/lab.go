@@ -59,7 +59,8 @@ type Lab struct {
 // each epoch whole or not at all, and holds nothing when it returns.
 type Reader struct {
 	dir        string
-	path       string // of the database
+	path       string      // of the database
+	file       os.FileInfo // the database as it was opened; nil if it could not be looked at
 	db         *sql.DB
 	ctx        context.Context // of every query: ends with Interrupt
 	interrupt  context.CancelFunc
@@ -221,7 +222,11 @@ func OpenReader(dir string) (*Reader, error) {
 
 func newReader(dir, path string, db *sql.DB, schema int) *Reader {
 	ctx, interrupt := context.WithCancel(context.Background())
-	return &Reader{dir: dir, path: path, db: db, ctx: ctx, interrupt: interrupt, schema: schema}
+	r := &Reader{dir: dir, path: path, db: db, ctx: ctx, interrupt: interrupt, schema: schema}
+	if info, err := os.Stat(path); err == nil {
+		r.file = info
+	}
+	return r
 }
 
 // Interrupt ends the queries under way, and all later ones, with an error.

@@ -142,7 +142,7 @@ func (c *Claim) Beat() error { return c.write(func(*sql.Tx) error { return nil }
 // Lost is closed once a heartbeat or a write has found that another process has the run.
 func (c *Claim) Lost() <-chan struct{} { return c.lost }
 
-// Finish marks the run Done and gives up the claim.
+// Finish marks the run Done and gives up the claim. In a lab that was moved it, as Fail, marks the run Interrupted and returns a *MovedError.
 func (c *Claim) Finish() error { return c.giveUp(Done, "") }
 
 // Fail marks the run Failed, with cause as the reason, and gives up the claim.
@@ -157,6 +157,10 @@ func (c *Claim) giveUp(status Status, reason string) error {
 	if c.givenUp {
 		return nil
 	}
+	moved := c.lab.Moved()
+	if moved != nil { // its files are not where its rows are, and that is no failure of its own
+		status, reason = Interrupted, ""
+	}
 	err := c.fenced(func(tx *sql.Tx) error {
 		err := execute(tx, "UPDATE run SET status = ?, error = ?, finished = ? WHERE id = ?", status, reason, c.lab.now().UnixMilli(), c.run)
 		if err != nil {
@@ -167,5 +171,5 @@ func (c *Claim) giveUp(status Status, reason string) error {
 	if err == nil || errors.Is(err, ErrLost) {
 		c.givenUp = true
 	}
-	return err
+	return errors.Join(err, moved)
 }

@@ -21,7 +21,8 @@ func (e *MachineError) Unwrap() error { return e.Err }
 func MachineTrouble(err error) bool {
 	var here *MachineError
 	var memory *train.MemoryError
-	return errors.As(err, &here) || errors.As(err, &memory) || DiskTrouble(err) || descriptors.Scarce(err) || errors.Is(err, syscall.ENOMEM)
+	var moved *store.MovedError
+	return errors.As(err, &here) || errors.As(err, &memory) || errors.As(err, &moved) || DiskTrouble(err) || descriptors.Scarce(err) || errors.Is(err, syscall.ENOMEM)
 }
 
 // diskErrors are the operating system's errors for a disk that cannot be used as it is.

@@ -94,11 +94,14 @@ func (e *engine) blobs(ctx context.Context, shared bool) (queue.Blobs, error) {
 	return queue.Folder(filepath.Join(e.o.Blobs, e.folder)), nil
 }
 
-// unusable handles a finished run whose files cannot be retrieved. If a disk is full or broken here, the study stops and nothing is lost;
+// unusable handles a finished run whose files cannot be retrieved. If a disk is full or broken here, or the lab was moved, the study stops and nothing is lost;
 // otherwise another worker tries again, up to three times.
 func (e *engine) unusable(ctx context.Context, m queue.Message, cause error) error {
 	if study.DiskTrouble(cause) || ctx.Err() != nil {
 		return cause
+	}
+	if moved := e.lab.Moved(); moved != nil {
+		return moved
 	}
 	if err := e.drop(m.Job); err != nil {
 		return err

@@ -15,10 +15,14 @@ import (
 )
 
 // localTrouble handles an error that ended a run in a slot of this process. If a disk is full or broken, it is the lab's, so another
-// attempt would end the same way: the work ends, and nothing is lost. The same holds for a lab that is damaged. Any other trouble of this machine does not count as an attempt
+// attempt would end the same way: the work ends, and nothing is lost. The same holds for a lab that is damaged, or no longer where it was. Any other trouble of this machine does not count as an attempt
 // of the run while another worker may do it, or this machine once another run has ended.
 func (e *engine) localTrouble(hash string, err error) error {
+	moved := e.lab.Moved()
 	switch {
+	case err != nil && moved != nil:
+		e.abort(moved)
+		return queue.Unfit(moved)
 	case store.IsDamaged(err):
 		e.abort(fmt.Errorf("study: the tables of the lab %s are damaged, or not this program's; what is wrong says: collapse lab check: %w", e.lab.Dir(), err))
 		return queue.Unfit(err)
