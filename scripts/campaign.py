@@ -18,6 +18,7 @@ from faults.mapped import changed_files
 from faults.network import cut_network, lying_workers, three_servers
 from faults.runs import bits, cut_files, full_disk, stopped, twice
 from faults.server import requests
+from faults.surroundings import asleep, killed_group, little_memory, moved_lab, read_only, uploads
 
 KINDS = {
     "train": of_script("scripts/kill_resume.sh", "50"),
@@ -31,6 +32,7 @@ KINDS = {
     "output folders": of_seeds("./internal/cli", "TestRandomOutputFolders", 50),
     "strangers": of_seeds("./internal/study/engine", "TestStrangersDoNotEndAStudy", 1, ("./internal/cli", "TestServeStandsAFlood")),
     "big lab": of_seeds("./internal/cli", "TestBigLabs", 1),
+    "little memory": little_memory, "moved lab": moved_lab, "asleep": asleep, "read-only": read_only, "killed group": killed_group, "uploads": uploads,
     "clocks": clocks, "fuzz": fuzz,
 }
 

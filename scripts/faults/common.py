@@ -99,11 +99,11 @@ class Same:
         return cls.known[text]
 
 
-def start(c, work, lab, text=RUN, env=None, threads="2"):
+def start(c, work, lab, text=RUN, env=None, threads="2", before=None):
     with open(f"{work}/run.toml", "w") as f:
         f.write(text)
     with open(f"{work}/log", "a") as log:
-        return subprocess.Popen([c.binary, "--threads", threads, "--lab", f"{work}/{lab}", "train", f"{work}/run.toml"], stdout=log, stderr=log, env={**os.environ, **(env or {})})
+        return subprocess.Popen([c.binary, "--threads", threads, "--lab", f"{work}/{lab}", "train", f"{work}/run.toml"], stdout=log, stderr=log, env={**os.environ, **(env or {})}, preexec_fn=before)
 
 
 def log_of(work):
