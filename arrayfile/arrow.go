@@ -33,6 +33,7 @@ type arrowFile struct {
 	batches      []arrowBatch
 	dictionaries map[int64][]arrowBatch
 	account      *account
+	limit        int64 // bytes that a buffer may unpack to, as of a column of Parquet
 	unpacker     unpacker
 }
 
@@ -54,7 +55,7 @@ func parseArrow(b []byte, account *account) (entries []entry, err error) {
 			entries, err = nil, fmt.Errorf("arrayfile: arrow: the file is damaged: %v", r)
 		}
 	}()
-	a := &arrowFile{dictionaries: map[int64][]arrowBatch{}, account: account}
+	a := &arrowFile{dictionaries: map[int64][]arrowBatch{}, account: account, limit: max(freeParquet, ratioParquet*int64(len(b)))}
 	read := a.messages
 	if bytes.HasPrefix(b, []byte(arrowMagic)) {
 		read = a.listed
@@ -286,8 +287,8 @@ func (a *arrowFile) buffer(batch *arrowBatch, i int) (out []byte, taken int64, e
 	if b = b[8:]; unpacked == -1 {
 		return b, 0, nil
 	}
-	if unpacked < 0 || unpacked > math.MaxInt32*int64(64) {
-		return nil, 0, fmt.Errorf("a buffer of %d bytes", unpacked)
+	if unpacked < 0 || unpacked > a.limit {
+		return nil, 0, fmt.Errorf("a buffer unpacks to %d bytes, more than %d times the file; if that is intended, write it again less compressed", unpacked, ratioParquet)
 	}
 	if err := a.account.take(unpacked); err != nil {
 		return nil, 0, err

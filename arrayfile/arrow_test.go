@@ -93,7 +93,7 @@ func checkArrow(t *testing.T, b []byte) {
 	t.Helper()
 	var file *File
 	var err error
-	if spent := allocated(func() { file, err = Parse(b) }); spent > uint64(4<<20+2000*len(b)) {
+	if spent := allocated(func() { file, err = Parse(b) }); spent > uint64(2*freeParquet+2000*len(b)) { // lists of offsets are unpacked
 		t.Fatalf("%d bytes allocated for a file of %d", spent, len(b))
 	}
 	if err != nil {
@@ -108,7 +108,7 @@ func checkArrow(t *testing.T, b []byte) {
 				t.Fatal(err)
 			}
 		}
-		if spent > uint64(4<<20+2000*len(b)) {
+		if spent > uint64(4*freeParquet+2000*len(b)) {
 			t.Fatalf("%d bytes allocated for %q of a file of %d", spent, h.Name, len(b))
 		}
 	}

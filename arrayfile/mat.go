@@ -56,10 +56,13 @@ func parseMAT(b []byte, account *account) ([]entry, error) {
 	return entries, nil
 }
 
+// errHDF5 says what to do with files that h5py, Keras and MATLAB 7.3 write.
+var errHDF5 = errors.New("the file is HDF5, which is not read; in MATLAB save it with -v7, in Python: f = h5py.File(\"x.h5\"); numpy.savez(\"x.npz\", features=f[\"…\"][:], labels=f[\"…\"][:])")
+
 // matOrder checks the header.
 func matOrder(b []byte) (binary.ByteOrder, error) {
 	if len(b) >= 8 && b[0] == 0x89 || bytes.HasPrefix(b, []byte("MATLAB 7.3")) {
-		return nil, errors.New("the file is HDF5, as MATLAB 7.3 writes it; save it with -v7")
+		return nil, errHDF5
 	}
 	if len(b) < matHeader {
 		return nil, fmt.Errorf("the file ends within its header, after %d of %d bytes", len(b), matHeader)

@@ -209,6 +209,7 @@ type columnReader struct {
 	rows  int
 	width int // values of each row
 	codes map[string]int64
+	bools []byte // what the guard found; nil in columns of other types
 }
 
 // words returns the distinct texts of a column in alphabetical order.
@@ -252,12 +253,7 @@ func (r *columnReader) load() (out []byte, err error) {
 			out = make([]byte, 0, size)
 		}
 		switch r.dtype {
-		case Bool:
-			b := byte(0)
-			if v.Boolean() {
-				b = 1
-			}
-			out = append(out, b)
+		case Bool: // from the guard
 		case F32:
 			out = le.AppendUint32(out, math.Float32bits(v.Float()))
 		case F64:
@@ -276,6 +272,9 @@ func (r *columnReader) load() (out []byte, err error) {
 			out = le.AppendUint64(out, n)
 		}
 	})
+	if r.dtype == Bool {
+		out = r.bools
+	}
 	if err == nil && len(out) != size {
 		err = fmt.Errorf("%d bytes of values, and its shape makes %d: the file is damaged", len(out), size)
 	}
@@ -285,8 +284,11 @@ func (r *columnReader) load() (out []byte, err error) {
 // each visits all values in order. A null, or a list of another length, is an error that names the row.
 func (r *columnReader) each(visit func(parquet.Value)) error {
 	r.p.source.blanks = nil
-	guard := &pageGuard{file: r.p.b, source: r.p.source, limit: r.p.limit, account: r.p.account, rep: r.c.MaxRepetitionLevel(), def: r.c.MaxDefinitionLevel()}
-	defer guard.done()
+	guard := &pageGuard{boolean: r.c.Type().Kind() == parquet.Boolean, intBits: 32, file: r.p.b, source: r.p.source, limit: r.p.limit, account: r.p.account, rep: r.c.MaxRepetitionLevel(), def: r.c.MaxDefinitionLevel()}
+	if r.c.Type().Kind() == parquet.Int64 {
+		guard.intBits = 64
+	}
+	defer func() { guard.done(); r.bools = guard.bools }()
 	groups := r.p.file.RowGroups()
 	for i := range groups {
 		if err := guard.column(&r.p.file.Metadata().RowGroups[i].Columns[r.c.Index()].MetaData); err != nil {

@@ -1,6 +1,7 @@
 package arrayfile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -21,7 +22,10 @@ type pageGuard struct {
 	held       int64 // taken from account for the most demanding page
 	need       int64 // of the page at hand
 	unpacker   unpacker
-	rep, def   int // largest repetition and definition level
+	boolean    bool   // the column's type
+	intBits    byte   // of its whole numbers
+	bools      []byte // its values, one a byte
+	rep, def   int    // largest repetition and definition level
 	unpacked   int64
 	values     int64 // values of data pages so far
 	mostValues int64
@@ -211,6 +215,9 @@ func (g *pageGuard) dataV2(data []byte, codec format.CompressionCodec, h *format
 func (g *pageGuard) decoded(data []byte, encoding format.Encoding, most int64) error {
 	switch encoding {
 	case format.Plain, format.ByteStreamSplit:
+		if g.boolean {
+			g.bits(data, most)
+		}
 		return nil // their length is their count
 	//lint:ignore SA1019 older writers use the first.
 	case format.PlainDictionary, format.RLEDictionary:
@@ -222,12 +229,19 @@ func (g *pageGuard) decoded(data []byte, encoding format.Encoding, most int64) e
 		}
 		return g.runs(data[1:], int(data[0]), most)
 	case format.RLE: // booleans
-		if len(data) < 4 {
+		if len(data) < 4 || uint64(binary.LittleEndian.Uint32(data)) > uint64(len(data)-4) {
 			return errors.New("a page that is cut short")
 		}
-		return g.runs(data[4:], 1, most)
-	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
-		return deltas(data, most)
+		data = data[4:][:binary.LittleEndian.Uint32(data)]
+		if err := g.runs(data, 1, most); err != nil {
+			return err
+		}
+		g.boolRuns(data, most)
+		return nil
+	case format.DeltaBinaryPacked:
+		return deltas(data, most, g.intBits)
+	case format.DeltaLengthByteArray:
+		return deltas(data, most, 32)
 	case format.DeltaByteArray:
 		return g.prefixes(data, most)
 	}
@@ -271,9 +285,36 @@ func paddingOf(data []byte, width int, most int64) (int64, error) {
 	return max(0, int64(total)-most), nil
 }
 
-// deltas checks the header of a delta encoding: block size, miniblocks, count.
-func deltas(data []byte, most int64) error {
-	var head [3]uint64
+// bits reads at most so many booleans, eight a byte.
+func (g *pageGuard) bits(data []byte, most int64) {
+	for i := range min(most, 8*int64(len(data))) {
+		g.bools = append(g.bools, data[i/8]>>(i%8)&1)
+	}
+}
+
+// boolRuns reads booleans in runs that were checked: the library reads runs of one value as if a byte were eight of them.
+func (g *pageGuard) boolRuns(data []byte, most int64) {
+	for len(data) > 0 && most > 0 {
+		head, n := binary.Uvarint(data)
+		data = data[n:]
+		count := min(int64(head>>1), most)
+		if head&1 != 0 {
+			packed := data[:head>>1]
+			count = min(8*int64(len(packed)), most)
+			g.bits(packed, count)
+			data = data[len(packed):]
+		} else {
+			g.bools = append(g.bools, bytes.Repeat(data[:1], int(count))...)
+			data = data[1:]
+		}
+		most -= count
+	}
+}
+
+// deltas checks a delta encoding: block size, miniblocks, count, first value, and of each block the widths of its numbers, which are in
+// bits and at most those of the values. Some writers put 33 into a column of 32, which the library reads as other numbers.
+func deltas(data []byte, most int64, bits byte) error {
+	var head [4]uint64
 	for i := range head {
 		v, n := binary.Uvarint(data)
 		if n <= 0 {
@@ -281,15 +322,34 @@ func deltas(data []byte, most int64) error {
 		}
 		head[i], data = v, data[n:]
 	}
-	if head[0] == 0 || head[0] > 1<<16 || head[1] == 0 || head[1] > head[0] || head[2] > uint64(most) {
-		return fmt.Errorf("a delta encoding of %d values in blocks of %d and %d parts, in a page of %d values", head[2], head[0], head[1], most)
+	block, parts, count := head[0], head[1], head[2]
+	if block == 0 || block > 1<<16 || parts == 0 || parts > block || count > uint64(most) {
+		return fmt.Errorf("a delta encoding of %d values in blocks of %d and %d parts, in a page of %d values", count, block, parts, most)
+	}
+	for left := int64(count) - 1; left > 0; {
+		_, n := binary.Uvarint(data)
+		if n <= 0 || uint64(len(data)-n) < parts {
+			return errors.New("a delta encoding that is cut short")
+		}
+		widths := data[n:][:parts]
+		data = data[uint64(n)+parts:]
+		for _, w := range widths {
+			if left <= 0 {
+				break
+			}
+			if w > bits {
+				return fmt.Errorf("differences of %d bits in a column of %d: write it again in another encoding, or with other software", w, bits)
+			}
+			data = data[min(uint64(len(data)), block/parts*uint64(w)/8):]
+			left -= int64(block / parts)
+		}
 	}
 	return nil
 }
 
 // prefixes bounds texts that repeat the beginning of the one before: n bytes can ask for n² of them.
 func (g *pageGuard) prefixes(data []byte, most int64) error {
-	if err := deltas(data, most); err != nil {
+	if err := deltas(data, most, 32); err != nil {
 		return err
 	}
 	lengths, err := new(delta.BinaryPackedEncoding).DecodeInt32(nil, data)

@@ -229,6 +229,24 @@ func TestParquetRunsAreBounded(t *testing.T) {
 	}
 }
 
+// TestParquetRunsOfBooleans: a page of version 2 holds runs, which the library takes for bytes of bits.
+func TestParquetRunsOfBooleans(t *testing.T) {
+	a := loadFile(t, "testdata/bools.parquet", "x")
+	v, err := a.Int64s()
+	if err != nil || len(v) != 1000 {
+		t.Fatalf("%d values, %v", len(v), err)
+	}
+	for i, got := range v {
+		want := i/11%2 == 0
+		if i >= 700 {
+			want = (i-700)%3 == 0
+		}
+		if (got == 1) != want {
+			t.Fatalf("value %d is %d", i, got)
+		}
+	}
+}
+
 // TestParquetPrefixesAreBounded: texts that repeat what came before make much of a few bytes.
 func TestParquetPrefixesAreBounded(t *testing.T) {
 	lengths := make([]int32, 1000)
@@ -245,6 +263,23 @@ func TestParquetPrefixesAreBounded(t *testing.T) {
 	}
 	if err := g.prefixes(data, 999); err == nil {
 		t.Error("1000 texts pass in a page of 999")
+	}
+}
+
+// TestParquetDifferencesFitTheirColumn: DuckDB 2 writes differences of 33 bits for columns of 32, which would be read as other numbers.
+func TestParquetDifferencesFitTheirColumn(t *testing.T) {
+	block := append(binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, 128), 4), 33), 0, 0) // 33 values, the first is 0, the least difference, too
+	for width, want := range map[byte]bool{31: true, 32: true, 33: false, 64: false} {
+		data := append(append(bytes.Clone(block), width, 255, 255, 255), make([]byte, 32*8)...)
+		if err := deltas(data, 33, 32); (err == nil) != want {
+			t.Errorf("differences of %d bits: %v", width, err)
+		}
+		if err := deltas(data, 33, 64); err != nil {
+			t.Errorf("differences of %d bits in a column of 64: %v", width, err)
+		}
+	}
+	if err := deltas(block, 33, 32); err == nil {
+		t.Error("a block without widths passes")
 	}
 }
 

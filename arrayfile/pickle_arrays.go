@@ -70,6 +70,8 @@ func (d *arraysDialect) call(callee any, args tuple) (any, error) {
 	switch {
 	case err == nil:
 		return v, nil
+	case numpyGlobal(g) == numpyFromBuffer && len(args) == 4:
+		return &numpyArray{unread: newUnread(tuple{nil, args[2], args[1], args[3] == "F", args[0]}, err)}, nil
 	case err != errNotKnown:
 		return &foreign{g, err}, nil
 	case g == "collections defaultdict":

@@ -49,6 +49,10 @@ func fromCapture(req *Request) (*capture, error) {
 		return nil, nil
 	}
 	c := &capture{folder: req.Files[0]}
+	if files, err := datasetFiles(c.folder); err != nil || files != nil {
+		req.Files = files
+		return nil, err
+	}
 	if err := c.read(); err != nil {
 		return nil, err
 	}

@@ -117,3 +117,28 @@ func TestListsOfFilesStayInTheirFolder(t *testing.T) {
 		}
 	}
 }
+
+// TestDatasetsStayInTheirFolder: what the folder of a dataset may name.
+func TestDatasetsStayInTheirFolder(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"_data_files": [{"filename": "../x.arrow"}]}`: "is not the name of a file beside it",
+		`{"_data_files": [{"filename": "/x.arrow"}]}`:   "is not the name of a file beside it",
+		`{"_data_files": []}`:                           "names 0 files",
+		`{"_data_files": [{"filename": "no.arrow"}]}`:   "no.arrow",
+		`[]`: "state.json",
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, datasetState), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(Request{Files: []string{dir}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+		if err := os.WriteFile(filepath.Join(dir, datasetSplits), []byte(`{"splits": ["train", "test"]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(Request{Files: []string{dir}}); err == nil || !strings.Contains(err.Error(), "holds the splits train, test") {
+			t.Errorf("a folder of splits: %v", err)
+		}
+	}
+}

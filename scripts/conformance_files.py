@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Writes tables of numbers, lists and words with whatever libraries are installed here, and beside each what a second library reads of it.
+
+    scripts/conformance_files.py DIR
+
+TestConformance of arrayfile, with COLLAPSE_CONFORMANCE=DIR, reads each FILE and compares with FILE.want.npz. A file is called WRITER__HOW.SUFFIX.
+"""
+import os
+import pickle
+import sys
+
+import numpy as np
+
+N = 3000
+
+
+def columns(half=True):
+    """Numbers of every type with their extremes, and words."""
+    R = np.random.default_rng(11)
+    out = {"label": np.arange(N) % 10, "word": np.array(["ant", "bee", "dragonfly with a long name", "ü"])[np.arange(N) % 4], "runs": np.repeat(np.arange(6), N // 6)}
+    for bits in (8, 16, 32, 64):
+        for kind in ("int", "uint"):
+            info = np.iinfo("%s%d" % (kind, bits))
+            v = R.integers(info.min, info.max, N, dtype=info.dtype, endpoint=True)
+            v[:2] = info.min, info.max
+            out["%s%d" % (kind, bits)] = v
+    for kind in ("float16", "float32", "float64") if half else ("float32", "float64"):
+        v = R.normal(size=N).astype(kind)
+        v[:6] = np.inf, -np.inf, np.nan, -0.0, np.finfo(kind).max, np.finfo(kind).tiny
+        out[kind] = v
+    out["bool"] = R.random(N) < 0.3
+    return out
+
+
+L = np.random.default_rng(12)
+LISTS = {"lists32": L.normal(size=(N, 7)).astype("float32"), "lists64": L.normal(size=(N, 2)), "listsint": L.integers(-9, 9, (N, 3))}
+
+
+def arrow_table(half=True):
+    import pyarrow as pa
+    table = {k: pa.array(list(v) if v.dtype == "float16" else v) for k, v in columns(half).items()}
+    return pa.table(dict(table, **{k: list(v) for k, v in LISTS.items()}))
+
+
+def frame(half=True):
+    import polars
+    table = {k: polars.Series(k, v) for k, v in columns(half).items() if v.dtype != "float16"}
+    lists = {k: polars.Series(k, list(v), dtype=polars.Array(polars.Series(v[0]).dtype, v.shape[1])) for k, v in LISTS.items()}
+    return polars.DataFrame(dict(table, **lists))
+
+
+def want_of(table):
+    """What a table of pyarrow holds, by numpy."""
+    out = {}
+    for name in table.column_names:
+        values = table[name].to_pylist()
+        out[name] = np.array(values, dtype=np.float64 if isinstance(values[0], float) else None)
+    return out
+
+
+def by_pyarrow(path):
+    import pyarrow.feather, pyarrow.parquet
+    return want_of(pyarrow.parquet.read_table(path) if path.endswith(".parquet") else pyarrow.feather.read_table(path) if path.endswith(".feather") else pyarrow.ipc.open_file(path).read_all())
+
+
+def by_duckdb(path):
+    import duckdb
+    return want_of(duckdb.sql("SELECT * FROM read_parquet('%s')" % path).to_arrow_table())
+
+
+def by_polars(path):
+    import polars
+    return want_of((polars.read_ipc_stream(path) if "stream" in path else polars.read_ipc(path)).to_arrow())
+
+
+def by_pandas(path):
+    import pandas
+    table = pandas.read_csv(path, sep="\t" if path.endswith(".tsv") else ",", dtype={"bool": str})
+    return {str(name): np.array(table[name].tolist()) for name in table}
+
+
+def by_scipy(path):
+    import scipy.io
+    return {k: np.char.rstrip(v) if v.dtype.kind == "U" else v for k, v in scipy.io.loadmat(path).items() if not k.startswith("__")}
+
+
+def by_safetensors(path):
+    import safetensors.numpy
+    return safetensors.numpy.load_file(path)
+
+
+def by_torch(path):
+    import torch
+    return {k: v.double().numpy() if v.is_floating_point() else v.numpy() for k, v in torch.load(path, weights_only=True).items() if hasattr(v, "numpy")}
+
+
+def by_numpy(path):
+    with np.load(path, allow_pickle=True) as f:
+        return {k: f[k].astype(str) if f[k].dtype == object else f[k] for k in f}
+
+
+def by_pickle(path):
+    with open(path, "rb") as f:
+        return pickle.load(f)
+
+
+def by_h5py(path):
+    import h5py
+    with h5py.File(path) as f:
+        return {k: f[k][:] for k in f}
+
+
+def pyarrow_parquet(write):
+    import pyarrow.parquet as pq
+    table, numbers = arrow_table(), [k for k in columns() if k != "word" and k != "bool"]
+    for codec in ("none", "snappy", "gzip", "zstd", "brotli", "lz4"):
+        for version in ("1.0", "2.0"):
+            write("pyarrow__%s_%s.parquet" % (codec, version), lambda p: pq.write_table(table, p, compression=codec, data_page_version=version, data_page_size=4096, row_group_size=1300), by_duckdb)
+    write("pyarrow__plain.parquet", lambda p: pq.write_table(table, p, use_dictionary=False), by_duckdb)
+    split = dict({k: "BYTE_STREAM_SPLIT" for k in numbers if k in ("float32", "float64", "int32", "int64")}, word="DELTA_BYTE_ARRAY", label="DELTA_BINARY_PACKED", runs="DELTA_BINARY_PACKED")
+    write("pyarrow__split_delta.parquet", lambda p: pq.write_table(table, p, use_dictionary=False, column_encoding=split, compression="zstd"), by_duckdb)
+    write("pyarrow__delta_length.parquet", lambda p: pq.write_table(table, p, use_dictionary=False, column_encoding={"word": "DELTA_LENGTH_BYTE_ARRAY"}), by_duckdb)
+
+
+def pyarrow_ipc(write):
+    import pyarrow.feather as feather, pyarrow.ipc as ipc
+    for codec in ("uncompressed", "lz4", "zstd"):
+        write("pyarrow__%s.feather" % codec, lambda p: feather.write_feather(arrow_table(), p, compression=codec, chunksize=1100), by_polars)
+
+    def stream(p):
+        with ipc.new_stream(p, arrow_table().schema) as w:
+            w.write_table(arrow_table(), max_chunksize=700)
+    write("pyarrow__stream.arrow", stream, by_polars)
+
+
+def polars_files(write):
+    for codec in ("uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4"):
+        write("polars__%s.parquet" % codec, lambda p: frame().write_parquet(p, compression=codec, row_group_size=1300), by_pyarrow)
+    for codec in ("uncompressed", "lz4", "zstd"):
+        write("polars__%s.arrow" % codec, lambda p: frame().write_ipc(p, compression=codec), by_pyarrow)
+    write("polars__csv.csv", lambda p: frame().drop(list(LISTS)).write_csv(p), by_pandas)
+
+
+def duckdb_files(write):
+    import duckdb
+    db = duckdb.connect()
+    db.register("written", arrow_table(half=False))
+    for codec in ("uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4_raw"):
+        for version in ("V1", "V2"):
+            write("duckdb__%s_%s.parquet" % (codec, version), lambda p: db.sql("COPY written TO '%s' (FORMAT parquet, COMPRESSION %s, PARQUET_VERSION %s)" % (p, codec, version)),
+                  by_pyarrow if version == "V1" else by_duckdb)  # pyarrow 26 does not read DuckDB 2's deltas
+
+
+def pandas_files(write):
+    import pandas
+    table = pandas.DataFrame({k: v for k, v in columns(half=False).items()}).fillna(1)  # it writes NaN as no value
+    for codec in ("snappy", "zstd", None):
+        write("pandas__%s.parquet" % codec, lambda p: table.assign(word=table.word.astype("category")).to_parquet(p, compression=codec), by_duckdb)
+    write("pandas__csv.csv", lambda p: table.to_csv(p, index=False), by_pandas)
+    write("pandas__tabs.tsv", lambda p: table.drop(columns=["uint64"]).to_csv(p, sep="\t"), lambda p: {k if not k.startswith("Unnamed") else "Unnamed: 0": v for k, v in by_pandas(p).items()})
+
+
+def fastparquet_files(write):
+    import fastparquet, pandas
+    table = pandas.DataFrame({k: v for k, v in columns(half=False).items()}).fillna(1)  # it writes NaN as null
+    for codec in ("UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD", "BROTLI", "LZ4", "LZ4_RAW"):
+        write("fastparquet__%s.parquet" % codec, lambda p: fastparquet.write(p, table.astype({"word": object}), compression=codec, row_group_offsets=1300), by_pyarrow)
+
+
+def scipy_files(write):
+    import scipy.io
+    numbers = {k: v for k, v in columns(half=False).items() if k != "word"}
+    real = {k: v for k, v in numbers.items() if k in ("label", "runs", "int16", "int32", "uint8", "uint16", "float32", "float64")}
+    write("scipy__level4.mat", lambda p: scipy.io.savemat(p, dict(real, lists=LISTS["lists32"]), format="4"), by_scipy)
+    for packed in (False, True):
+        write("scipy__level5_%s.mat" % packed, lambda p: scipy.io.savemat(p, dict(numbers, lists=LISTS["lists32"]), do_compression=packed), by_scipy)
+
+
+def safetensors_files(write):
+    import safetensors.numpy
+    write("safetensors__numpy.safetensors", lambda p: safetensors.numpy.save_file({k: v for k, v in columns().items() if k != "word"}, p), by_safetensors)
+
+
+def torch_files(write):
+    import torch
+    tensors = {k: torch.from_numpy(v) for k, v in dict(columns(), **LISTS).items() if k != "word"}
+    tensors.update(turned=torch.from_numpy(LISTS["lists32"]).t(), brain=torch.from_numpy(LISTS["lists32"]).bfloat16(), every=torch.from_numpy(LISTS["lists64"])[::3])
+    old = {k: v for k, v in tensors.items() if k not in ("uint16", "uint32", "uint64")}
+    write("torch__zip.pt", lambda p: torch.save(dict(tensors, device=torch.device("cpu"), size=torch.Size([1])), p), by_torch)
+    write("torch__protocol5.pt", lambda p: torch.save(tensors, p, pickle_protocol=5), lambda p: {k: v.double().numpy() if v.is_floating_point() else v.numpy() for k, v in tensors.items()})
+    write("torch__old.pt", lambda p: torch.save(old, p, _use_new_zipfile_serialization=False), by_torch)
+
+
+def numpy_files(write):
+    table = dict(columns(), **LISTS)
+    write("numpy__savez.npz", lambda p: np.savez(p, **table), by_numpy)
+    write("numpy__compressed.npz", lambda p: np.savez_compressed(p, **{k: np.asfortranarray(v) for k, v in table.items()}), by_numpy)
+    write("numpy__big_endian.npz", lambda p: np.savez(p, **{k: v.astype(v.dtype.newbyteorder(">")) for k, v in table.items()}), by_numpy)
+    write("numpy__objects.npz", lambda p: np.savez(p, word=table["word"].astype(object)), by_numpy)
+    for protocol in (2, 3, 4, 5):
+        def dump(p):
+            with open(p, "wb") as f:
+                pickle.dump(table, f, protocol=protocol)
+        write("pickle__protocol%d.pkl" % protocol, dump, by_pickle)
+
+
+def h5py_files(write):
+    import h5py
+
+    def save(p):
+        with h5py.File(p, "w") as f:
+            for name, v in LISTS.items():
+                f[name] = v
+    write("h5py__default.h5", save, by_h5py)
+
+
+def main(folder):
+    os.makedirs(folder, exist_ok=True)
+
+    def write(name, make, read):
+        path = os.path.join(folder, "new", name)  # without its second reader a file is not compared
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        make(path)
+        np.savez(path + ".want.npz", **{k: v.astype(np.float64) if v.dtype.kind == "f" else v for k, v in read(path).items()})
+        for end in ("", ".want.npz"):
+            os.replace(path + end, os.path.join(folder, name + end))
+
+    for part in (numpy_files, pyarrow_parquet, pyarrow_ipc, pandas_files, polars_files, duckdb_files, fastparquet_files, scipy_files, safetensors_files, torch_files, h5py_files):
+        try:
+            part(write)
+        except ImportError as e:
+            print("%s: not written: %s" % (part.__name__, e))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
