@@ -1,63 +1,53 @@
 package featurefiles
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
-	"strings"
-
-	"collapse.example/collapse/internal/inputfile"
+	"slices"
 )
 
-// A folder that Hugging Face's datasets wrote with save_to_disk: state.json lists files of Arrow. Several splits have a folder each, which
-// dataset_dict.json lists.
+// A folder that Hugging Face's datasets wrote with save_to_disk holds a description and files of Arrow. Several splits have a folder each,
+// beside a list of them.
 const (
-	datasetState  = "state.json"
+	datasetInfo   = "dataset_info.json"
 	datasetSplits = "dataset_dict.json"
 )
 
 // datasetFiles returns the files of such a folder, nil if it is none.
 func datasetFiles(folder string) ([]string, error) {
-	var splits struct{ Splits []string }
-	if is, err := readJSON(filepath.Join(folder, datasetSplits), &splits); err != nil || is {
+	if is, err := exists(filepath.Join(folder, datasetSplits)); err != nil || is {
 		if err == nil {
-			err = fmt.Errorf("%s holds the splits %s; name one of them: %s", folder, strings.Join(splits.Splits, ", "), filepath.Join(folder, "SPLIT"))
+			err = misnamed("%s holds the splits of a dataset; name one of its folders, such as %s", folder, filepath.Join(folder, "train"))
 		}
 		return nil, err
 	}
-	var state struct {
-		Files []struct{ Filename string } `json:"_data_files"`
+	if is, err := exists(filepath.Join(folder, datasetInfo)); err != nil || !is {
+		return nil, err
 	}
-	is, err := readJSON(filepath.Join(folder, datasetState), &state)
-	if err != nil || !is {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
 		return nil, err
 	}
 	var out []string
-	for _, f := range state.Files {
-		if f.Filename == "" || filepath.Base(f.Filename) != f.Filename || !filepath.IsLocal(f.Filename) {
-			return nil, fmt.Errorf("%s: %.80q is not the name of a file beside it", filepath.Join(folder, datasetState), f.Filename)
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".arrow" {
+			out = append(out, filepath.Join(folder, e.Name()))
 		}
-		out = append(out, filepath.Join(folder, f.Filename))
 	}
-	if len(out) == 0 || len(out) > mostShards {
-		return nil, fmt.Errorf("%s names %d files; want 1 to %d", filepath.Join(folder, datasetState), len(out), mostShards)
+	if out == nil {
+		return nil, fmt.Errorf("%s has %s and no .arrow file; write the dataset anew with save_to_disk", folder, datasetInfo)
 	}
+	slices.SortFunc(out, natural)
 	return out, nil
 }
 
-// readJSON reads a file, and reports whether there is one.
-func readJSON(path string, to any) (bool, error) {
-	text, err := inputfile.Read(path, mostInfo)
+func exists(path string) (bool, error) {
+	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(text, to)
-	}
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", path, err)
-	}
-	return true, nil
+	return err == nil, err
 }

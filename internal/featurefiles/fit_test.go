@@ -118,27 +118,15 @@ func TestListsOfFilesStayInTheirFolder(t *testing.T) {
 	}
 }
 
-// TestDatasetsStayInTheirFolder: what the folder of a dataset may name.
-func TestDatasetsStayInTheirFolder(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"_data_files": [{"filename": "../x.arrow"}]}`: "is not the name of a file beside it",
-		`{"_data_files": [{"filename": "/x.arrow"}]}`:   "is not the name of a file beside it",
-		`{"_data_files": []}`:                           "names 0 files",
-		`{"_data_files": [{"filename": "no.arrow"}]}`:   "no.arrow",
-		`[]`: "state.json",
-	} {
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, datasetState), []byte(text), 0o600); err != nil {
+// TestFoldersOfDatasets: what is missing is said. TestFilesOfOtherPrograms reads one.
+func TestFoldersOfDatasets(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ file, want string }{{datasetInfo, "no .arrow file"}, {datasetSplits, "holds the splits of a dataset"}} {
+		if err := os.WriteFile(filepath.Join(dir, c.file), []byte("{}"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(Request{Files: []string{dir}}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", text, err, want)
-		}
-		if err := os.WriteFile(filepath.Join(dir, datasetSplits), []byte(`{"splits": ["train", "test"]}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Open(Request{Files: []string{dir}}); err == nil || !strings.Contains(err.Error(), "holds the splits train, test") {
-			t.Errorf("a folder of splits: %v", err)
+		if _, err := Open(Request{Files: []string{dir}}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("a folder with %s: %v, want %q", c.file, err, c.want)
 		}
 	}
 }

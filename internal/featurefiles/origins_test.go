@@ -34,7 +34,6 @@ var otherwise = map[string]struct {
 	"no_header.csv":                 {want: sixtyText},
 	"duck_bars.csv":                 {want: sixtyText, req: Request{Files: []string{"testdata/origins/duck_bars.csv"}, Keys: [roleCount]string{Features: "sepal*,petal*"}}},
 	"dataset_info.json":             {req: Request{Files: []string{"testdata/origins/dataset"}}},
-	"state.json":                    {req: Request{Files: []string{"testdata/origins/dataset"}}},
 	"labels.txt":                    {req: Request{Files: []string{"testdata/origins/savetxt/features.txt", "testdata/origins/savetxt/labels.txt"}}},
 	"named_columns.csv":             {want: sixtyText, req: Request{Files: []string{"testdata/origins/named_columns.csv"}, Keys: [roleCount]string{Features: "sepal *,petal*"}}},
 	"labels.npy":                    {req: Request{From: [roleCount][]string{Features: {"testdata/origins/vim/o3_features.pkl"}, Labels: {"testdata/origins/vim/labels.npy"}, Weights: {"testdata/origins/vim/o3_fc.pkl"}}}},

@@ -42,7 +42,7 @@ const (
 )
 
 // uploadKinds are the endings that arrayfile reads.
-var uploadKinds = []string{".npz", ".npy", ".safetensors", ".pt", ".pth", ".parquet"}
+var uploadKinds = []string{".npz", ".npy", ".safetensors", ".pt", ".pth", ".pkl", ".parquet", ".arrow", ".feather", ".csv", ".tsv", ".txt", ".mat"}
 
 // measureUpload measures the files of a form. They are kept in a temporary folder of their own and removed afterwards.
 func (s *Server) measureUpload(w http.ResponseWriter, r *http.Request) error {

@@ -48,7 +48,8 @@ def measure(features: Any, labels: Any = None, W: Any = None, b: Any = None, *, 
     if _is_path(features):
         _refuse(features, keep=keep, true=true, corrupted=corrupted)
         flags = measure_flags(**options) + list(arguments)
-        if os.path.isdir(features) or not os.path.exists(features):
+        dataset = os.path.exists(os.path.join(os.fsdecode(features), "dataset_info.json"))  # of Hugging Face: the program reads it
+        if not dataset and os.path.isdir(features) or not os.path.exists(features):
             _refuse(features, labels=labels, W=W, b=b)
             return Result(measure_folder(features, test=test, ood=ood, layer=layer, partial=partial, binary=binary, arguments=flags))
         _refuse(features, test=test, ood=ood, layer=layer, partial=partial or None)
