@@ -43,13 +43,12 @@ type reproduceCmd struct {
 	RunPages bool     `help:"Also write each run's own page (1 to 5 MB each), and link to it."`
 	whereFlags
 
-	book        *recipe.Book    // where recipes are
 	index, kept *outfile.Folder // of the page, with --all over all recipes; of results, nil for none
 }
 
 // effects separates recipes that train networks from theory, and making pages from listing and estimating.
 func (c *reproduceCmd) effects() []effect {
-	book, err := recipe.BookIn(c.Recipes)
+	book, err := c.book()
 	if err != nil { // Run says so
 		return nil
 	}
@@ -90,9 +89,10 @@ type recipeRow struct {
 	Kind  string `json:"kind"` // theory or training
 }
 
-func (c *reproduceCmd) Run(a *app) (err error) {
-	if c.book, err = recipe.BookIn(c.Recipes); err != nil {
-		return usageError{err}
+func (c *reproduceCmd) Run(a *app) error {
+	book, err := c.book()
+	if err != nil {
+		return err
 	}
 	if err := c.folders(a); err != nil {
 		return err
@@ -102,15 +102,15 @@ func (c *reproduceCmd) Run(a *app) (err error) {
 	}
 	switch {
 	case c.List:
-		return c.list(a)
+		return c.list(a, book)
 	case c.All && c.ID != "":
 		return usagef("--all runs every recipe: leave out %s", c.ID)
 	case c.DryRun && c.All:
-		return c.dryRunAll(a)
+		return c.dryRunAll(a, book)
 	case c.DryRun && c.ID != "":
 		return c.dryRun(a)
 	case c.All:
-		return c.all(a)
+		return c.all(a, book)
 	case c.ID == "":
 		return usagef("name a recipe (--list shows them), such as: collapse reproduce tb-fig1")
 	}
@@ -122,13 +122,17 @@ func (c *reproduceCmd) Run(a *app) (err error) {
 }
 
 // folders checks the folders that will be written, before hours of work.
-func (c *reproduceCmd) folders(a *app) (err error) {
+func (c *reproduceCmd) folders(a *app) error {
 	if c.List || c.DryRun || c.ID == "" && !c.All {
 		return nil
 	}
 	dir, ids := c.dir(c.ID), []string{c.ID}
+	book, err := c.book()
+	if err != nil {
+		return err
+	}
 	if c.All {
-		dir, ids = c.allDir(), c.book.IDs()
+		dir, ids = c.allDir(), book.IDs()
 	}
 	o := a.labOutputs()
 	if c.index, err = pageFolder(o, dir); err == nil {
@@ -235,8 +239,21 @@ func (r reproduced) print(a *app) {
 	a.printf("\n%s  (%.1f s)\n", r.Index, r.Seconds)
 }
 
+// book is where recipes are.
+func (c *reproduceCmd) book() (*recipe.Book, error) {
+	b, err := recipe.BookIn(c.Recipes)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return b, nil
+}
+
 func (c *reproduceCmd) load(id string) (*recipe.Recipe, error) {
-	r, err := c.book.Load(id)
+	book, err := c.book()
+	if err != nil {
+		return nil, err
+	}
+	r, err := book.Load(id)
 	var unknown *recipe.UnknownError
 	if errors.As(err, &unknown) {
 		err = usagef("%w (--list shows what there is)", err)
@@ -244,9 +261,9 @@ func (c *reproduceCmd) load(id string) (*recipe.Recipe, error) {
 	return r, err
 }
 
-func (c *reproduceCmd) list(a *app) error {
+func (c *reproduceCmd) list(a *app, book *recipe.Book) error {
 	var rows []recipeRow
-	for _, h := range c.book.List() {
+	for _, h := range book.List() {
 		kind := "theory"
 		if h.Trains() {
 			kind = recipe.KindTraining
@@ -272,10 +289,10 @@ func (c *reproduceCmd) allDir() string { return cmp.Or(c.Out, filepath.Join("out
 
 // all makes every missing page, and the index of all pages. A recipe that fails is shown as failed
 // and does not stop the others.
-func (c *reproduceCmd) all(a *app) error {
+func (c *reproduceCmd) all(a *app, book *recipe.Book) error {
 	var entries []page.IndexEntry
-	for _, id := range c.book.IDs() {
-		entry, err := c.oneOfAll(a, id)
+	for _, id := range book.IDs() {
+		entry, err := c.oneOfAll(a, book, id)
 		if a.ctx.Err() != nil {
 			return fmt.Errorf("stopped at %s; run the same command again to continue: %w", id, a.ctx.Err())
 		}
@@ -296,12 +313,12 @@ func (c *reproduceCmd) all(a *app) error {
 }
 
 // oneOfAll makes a page unless the same program has made it before at the same scale.
-func (c *reproduceCmd) oneOfAll(a *app, id string) (page.IndexEntry, error) {
+func (c *reproduceCmd) oneOfAll(a *app, book *recipe.Book, id string) (page.IndexEntry, error) {
 	const saved = "result.json"
 	kept := filepath.Join(c.dir(id), saved)
 	var before reproduced
 	if text, err := inputfile.Read(kept, inputfile.Record); err == nil && !c.Again && json.Unmarshal(text, &before) == nil &&
-		before.Scale == c.Scale && before.Program == version.Version && (!c.RunPages || len(before.RunPages) > 0 || !c.book.Trains(id)) {
+		before.Scale == c.Scale && before.Program == version.Version && (!c.RunPages || len(before.RunPages) > 0 || !book.Trains(id)) {
 		return before.IndexEntry, nil
 	}
 	a.notef("== %s\n", id)

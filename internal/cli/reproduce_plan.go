@@ -115,14 +115,14 @@ func (p planned) print(a *app) {
 }
 
 // dryRunAll prints the cost of every recipe, and of all together.
-func (c *reproduceCmd) dryRunAll(a *app) error {
+func (c *reproduceCmd) dryRunAll(a *app, book *recipe.Book) error {
 	p, err := c.planner(a)
 	if err != nil {
 		return err
 	}
 	var plans []scale.Plan
-	for _, id := range c.book.IDs() {
-		r, err := c.book.Load(id)
+	for _, id := range book.IDs() {
+		r, err := book.Load(id)
 		if err != nil {
 			return err
 		}
