@@ -70,7 +70,7 @@ func checkedOf(found upkeep.Report) *checked {
 	for _, f := range found.Runs {
 		one := checkedRun{Run: f.Run.Hash, Status: f.Run.Status, Wrong: f.Wrong}
 		if f.Reopens() || f.Run.Status != store.Done {
-			one.Again = f.FromSeeds()
+			one.Again = f.Again()
 		}
 		out.Runs = append(out.Runs, one)
 	}

@@ -37,7 +37,7 @@ type Found struct {
 func (r Report) Whole() bool { return len(r.Runs)+len(r.Damage)+len(r.Left) == 0 }
 
 // Again is the command that computes what is missing of the run, once it is open.
-func (f Found) FromSeeds() string {
+func (f Found) Again() string {
 	switch {
 	case f.Study != "" && f.Run.Kind == store.Script:
 		return "collapse study resume " + f.Study + " --allow-scripts DIR (the folder of the script), or collapse study run of its file"
