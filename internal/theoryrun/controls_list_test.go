@@ -29,12 +29,11 @@ var controls = map[string][]control{
 	}), arrived}},
 	"descent/pace": {{"the other model's pace", on(func(d *descent, _ int) {
 		if d.cfg.Model == ufm.ReLU3 {
-			d.paced(99, 100)
+			d.paced(90, 100)
 		} else {
 			d.paced(140, 100)
 		}
-	}), arrived}, {"H1 first", on(func(d *descent, _ int) { d.paced(60, 100) }), arrived},
-		{"a single seed", on(func(d *descent, _ int) { d.paces = d.paces[:1] }), arrived}},
+	}), arrived}, {"H1 first", on(func(d *descent, _ int) { d.paced(60, 100) }), arrived}},
 	"descent/doomed":       {{"a run that gets close to f*", on(func(d *descent, _ int) { d.found.Gap = .01 }), nil}},
 	"descent/dead-entries": {{"an entry that comes back", on(func(d *descent, _ int) { *item(&d.end, firstNegative(d.start)) = 1e-9 }), nil}, {"a start without negative entries", on(func(d *descent, _ int) { d.start = make([]float64, len(d.start)) }), nil}},
 	"descent/zero-loss":    {{"a loss that stays", on(func(d *descent, _ int) { d.found.Objective = 2e-5 }), arrived}},

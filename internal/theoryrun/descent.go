@@ -81,7 +81,7 @@ func (d *descent) descend(ctx context.Context, opt Options, problem *ufm.Problem
 
 // timeOthers runs further seeds until enough have ended in the optimum.
 func (d *descent) timeOthers(ctx context.Context, opt Options, problem *ufm.Problem, run ufm.Run) error {
-	if d.quick > 0 {
+	if opt.Quick {
 		return nil
 	}
 	run.Iterations = d.Descent.PaceIterations
