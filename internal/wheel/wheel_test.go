@@ -229,6 +229,7 @@ func TestAWheelHoldsThePackages(t *testing.T) {
 			want[filepath.ToSlash(name)] = true
 		}
 	}
+	want["collapse/py.typed"] = true // says that the package has types
 	if !want["collapse/__init__.py"] || !want["collapse_tap/__init__.py"] || !want["collapse/engine/nets.py"] {
 		t.Fatalf("the repository's files are not where this test looks: %v", want)
 	}
