@@ -27,6 +27,9 @@ type Moments struct {
 	// numbers. nil: unknown, as in states of version 1.
 	Spread []float64
 
+	// Far (at most 64 rows × D) are the rows farthest from zero, kept beside Pooled for the null: under heavy tails they decide it. nil: unknown.
+	Far []float64
+
 	// Values holds the label value of each class, ascending, if the classes are not 0 … K−1; nil: they are.
 	// Moments with Values merge by value, keeping classes that only one side has.
 	Values []int64
@@ -50,7 +53,7 @@ func NewMoments(k, d int, pooled bool) *Moments {
 	}
 	m := &Moments{K: k, D: d, Count: make([]int, k), Mean: make([]float64, k*d), Rest: make([]float64, k*d), Scatter: make([]float64, k), Spread: make([]float64, d), Float32: true}
 	if pooled {
-		m.Pooled = make([]float64, d*d)
+		m.Pooled, m.Far = make([]float64, d*d), []float64{}
 	}
 	return m
 }
@@ -130,6 +133,7 @@ func AddRows[T kernel.Float](m *Moments, team *parallel.Team, rows []T, labels [
 		m.scatter.Sum = b.Pooled
 		m.scatter.Add(team, m.residual, m.D, len(labels))
 		wide.Mirror(b.Pooled, m.D)
+		b.Far = farthest(rows, m.D)
 	}
 	return m.merge(team, b, nil)
 }
@@ -238,6 +242,7 @@ func (m *Moments) merge(team *parallel.Team, o *Moments, class []int) error {
 		m.Spread[i] += x
 	}
 	m.Dropped += o.Dropped
+	m.mergeFar(o)
 	m.apart = m.apart[:0]
 	if m.Rest == nil {
 		m.Rest = make([]float64, m.K*m.D)

@@ -117,15 +117,18 @@ func (e *Engine[T]) there(m *Moments, w, b []float64) (*Moments, []float64, []fl
 		return m, w, b, nil
 	}
 	e.stay = classes
-	out := &Moments{K: len(classes), D: m.D, Float32: m.Float32, Dropped: m.Dropped, Spread: m.Spread, Pooled: m.Pooled}
+	out := &Moments{K: len(classes), D: m.D, Float32: m.Float32, Dropped: m.Dropped, Spread: m.Spread, Pooled: m.Pooled, Far: m.Far}
 	for _, c := range classes {
 		out.Count, out.Scatter = append(out.Count, m.Count[c]), append(out.Scatter, m.Scatter[c])
 		out.Mean = append(out.Mean, m.Mean[c*m.D:][:m.D]...)
 		out.Rest = append(out.Rest, m.restOf(c)...)
 	}
 	for c, x := range m.Scatter {
-		if _, stays := slices.BinarySearch(classes, c); !stays && x > 0 {
-			e.mixed, out.Pooled, out.Spread = m.Pooled != nil, nil, nil
+		if _, stays := slices.BinarySearch(classes, c); !stays && m.Count[c] > 0 {
+			out.Far = nil // some may be of that class
+			if x > 0 {
+				e.mixed, out.Pooled, out.Spread = m.Pooled != nil, nil, nil
+			}
 		}
 	}
 	order := rowOrder(classes, rows)

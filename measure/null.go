@@ -77,11 +77,14 @@ func (e *Engine[T]) shuffles(r *Report) error {
 	r.Directions = e.directions(p)
 	e.releaseMeans()
 	p.means = nil
-	apart := relative(p.h, s.centre)
 	squares, err := e.squares()
 	if err != nil {
 		return err
 	}
+	if p, err = withFarthest(s, p, squares); err != nil {
+		return err
+	}
+	apart := relative(p.h, s.centre)
 	random := rand.New(rand.NewPCG(nullSeed, uint64(s.n)))
 	values, m := collectNull{}, nulls(e.opt.Null, s.n, s.k, s.d)
 	last, sums := slices.Clone(s.class), []float64(nil)

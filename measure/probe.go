@@ -17,6 +17,7 @@ type probe struct {
 	row      []int32   // (m) rows of the source
 	class    []int32   // (m)
 	h        []float64 // (m×d)
+	alone    int       // the last rows of which each stands for itself only
 	means    []float64 // (k×d) of the whole split
 	count    []int     // (k) of the whole split
 	variance []float64 // (d) mean of (h_i − μ_ki)² over the probe: within-class variance of each coordinate
@@ -84,8 +85,11 @@ func (p *probe) residuals() []float64 {
 // of its class.
 func (p *probe) weights(im Imbalance) []float64 {
 	w := make([]float64, len(p.class))
+	even := len(p.class) - p.alone
 	for i, c := range p.class {
-		w[i] = float64(p.n) / float64(len(p.class))
+		if w[i] = 1; i < even {
+			w[i] = float64(p.n-p.alone) / float64(even)
+		}
 		if im == PerClass {
 			w[i] /= float64(p.count[c])
 		}

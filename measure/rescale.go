@@ -105,7 +105,7 @@ func (in Input[T]) rescaled(exp int) Input[T] {
 // rescaled returns the moments times 2^−exp.
 func (m *Moments) rescaled(exp int) *Moments {
 	out := &Moments{K: m.K, D: m.D, Count: m.Count, Values: m.Values, Float32: m.Float32, Dropped: m.Dropped}
-	out.Rest = times2(m.Rest, -exp)
+	out.Rest, out.Far = times2(m.Rest, -exp), times2(m.Far, -exp)
 	out.Mean, out.Scatter, out.Pooled, out.Spread = times2(m.Mean, -exp), times2(m.Scatter, -2*exp), times2(m.Pooled, -2*exp), times2(m.Spread, -2*exp)
 	return out
 }

@@ -21,6 +21,7 @@ const (
 	flagFloat32 = 2
 	flagValues  = 4
 	flagRest    = 8
+	flagFar     = 16
 )
 
 // StateError says that a .ncs file cannot be used.

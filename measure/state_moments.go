@@ -25,6 +25,10 @@ func (m *Moments) WriteTo(to io.Writer) (int64, error) {
 		flags |= flagRest
 		size += 8 * m.K * m.D
 	}
+	if m.knowsFar() {
+		flags |= flagFar
+		size += 8 * len(m.Far)
+	}
 	w := newStateWriter(kindMoments, flags, m.K, m.D, size)
 	w.integer(m.Dropped)
 	for _, v := range m.Values {
@@ -42,6 +46,9 @@ func (m *Moments) WriteTo(to io.Writer) (int64, error) {
 			w.floats(m.Pooled[i*m.D:][:i+1])
 		}
 	}
+	if flags&flagFar != 0 {
+		w.floats(m.Far)
+	}
 	return w.finish(to)
 }
 
@@ -52,7 +59,7 @@ func (m *Moments) inTwo() bool {
 
 // parseMoments reads a first pass.
 func parseMoments(r *stateReader, flags uint32, k, d int) (*Moments, error) {
-	if flags&^(flagPooled|flagFloat32|flagValues|flagRest) != 0 {
+	if flags&^(flagPooled|flagFloat32|flagValues|flagRest|flagFar) != 0 {
 		return nil, &StateError{fmt.Sprintf("flags %#x are unknown; a newer program wrote it", flags)}
 	}
 	terms := [][2]int{{1, 1}, {2, k}, {k, d}}
@@ -71,6 +78,11 @@ func parseMoments(r *stateReader, flags uint32, k, d int) (*Moments, error) {
 			half = [2]int{d, (d + 1) / 2}
 		}
 		terms = append(terms, half)
+	}
+	farthest := 0
+	if flags&flagFar != 0 {
+		farthest = r.farthest(d, terms)
+		terms = append(terms, [2]int{farthest, d})
 	}
 	if err := r.need(terms...); err != nil {
 		return nil, err
@@ -108,7 +120,22 @@ func parseMoments(r *stateReader, flags uint32, k, d int) (*Moments, error) {
 		m.Pooled = r.triangle(d)
 	}
 	m.checkEmpty(r)
+	if flags&flagFar != 0 {
+		if m.Far = r.floats("one of the farthest rows", farthest*d); flags&flagPooled == 0 || farthest != min(farRows, all) {
+			r.fail("farthest rows: not needed, or not as many as there must be")
+		}
+	}
 	return m, r.err()
+}
+
+// farthest returns how many of the farthest rows lie behind the other terms.
+func (r *stateReader) farthest(d int, others [][2]int) int {
+	for rows := farRows; rows > 0; rows-- {
+		if r.need(append(others, [2]int{rows, d})...) == nil {
+			return rows
+		}
+	}
+	return 0
 }
 
 // strictly checks that values are strictly ascending.

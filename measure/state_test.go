@@ -120,6 +120,9 @@ func TestStatesMerge(t *testing.T) {
 		for c, x := range whole.Scatter {
 			near(t, "scatter", merged.Scatter[c], x, x+size*size)
 		}
+		if !slices.Equal(merged.Far, whole.Far) || len(whole.Far) != min(farRows, len(in.Train.Labels))*d {
+			t.Fatalf("farthest rows %v, of the whole %v", merged.Far, whole.Far)
+		}
 		want := measureRapid(t, in, opt)
 		one, err := merged.Report(in.W, in.B, opt)
 		if err != nil {

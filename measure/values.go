@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"iter"
 	"maps"
+	"slices"
 )
 
 // Values are the finite values of measures by key. What was not measured has no value, so that it cannot be read as zero.
 type Values struct{ of map[string]float64 }
 
-// NewValues returns the given values. It is for reports that are made by hand, in tests.
+// NewValues returns the given values: those that theory gives, or a test.
 func NewValues(of map[string]float64) Values { return Values{maps.Clone(of)} }
 
 // Get returns the value of a measure; ok is false if there is none.
@@ -21,12 +22,17 @@ func (v Values) Get(key string) (x float64, ok bool) {
 // Len returns the number of measures that have a value.
 func (v Values) Len() int { return len(v.of) }
 
-// All yields the keys and values, in the order of the registry.
+// All yields the keys and values: those of the registry in its order, then others, such as "h1_nc1_pinv" of package ufm.
 func (v Values) All() iter.Seq2[string, float64] {
 	return func(yield func(string, float64) bool) {
 		for i := range definitions {
 			key := definitions[i].Key
 			if x, ok := v.of[key]; ok && !yield(key, x) {
+				return
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(v.of)) {
+			if _, listed := Lookup(key); !listed && !yield(key, v.of[key]) {
 				return
 			}
 		}

@@ -49,16 +49,16 @@ func difference(f float64, a []float64, g float64, b []float64, d int, diagonal 
 
 // nonnegReport measures what MD Definition 3.1 requires of an NC configuration, by the keys of package measure, together with the
 // spread of norms.
-func (p *Problem) nonnegReport(x []float64) map[string]float64 {
+func (p *Problem) nonnegReport(x []float64) measure.Values {
 	measures, err := p.Measures(p.View(x))
 	if err != nil {
-		return nil
+		return measure.Values{}
 	}
-	out := map[string]float64{}
+	out := measure.NewValues(map[string]float64{})
 	for _, key := range []string{measure.KeyConfSmallestEntry, measure.KeyConfMaxCos, measure.KeyConfOverlap,
 		measure.KeyConfWeightAngle, measure.KeyNC2NormCV, measure.KeyMeanNormRatio} {
-		if v, ok := measures[key]; ok {
-			out[key] = v
+		if v, ok := measures.Get(key); ok {
+			out = out.With(key, v)
 		}
 	}
 	return out

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"collapse.example/collapse/measure"
 )
 
 // Tolerances of verdicts, all relative: small penalties make objective, gradient and curvature small together, so that no absolute
@@ -30,9 +32,9 @@ type Certificate struct {
 	NegativeMany *int   `json:"negative_eigenvalues_at_least,omitempty"`
 	Balance      Number `json:"balance"` // ‖λ_W WᵀW − λ_H HHᵀ‖_F
 
-	NonnegReport map[string]float64 `json:"configuration,omitempty"` // ls-nonneg: MD Definition 3.1
-	Missing      map[string]string  `json:"missing"`                 // why a number is null
-	Notes        []string           `json:"notes,omitempty"`         // what the numbers refer to
+	NonnegReport measure.Values    `json:"configuration,omitzero"` // ls-nonneg: MD Definition 3.1
+	Missing      map[string]string `json:"missing"`                // why a number is null
+	Notes        []string          `json:"notes,omitempty"`        // what the numbers refer to
 
 	// Direction, at a strict saddle, is a unit vector along which the objective falls, as described in the verdict.
 	Direction []float64 `json:"-"`

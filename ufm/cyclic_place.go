@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"collapse.example/collapse/etf"
+	"collapse.example/collapse/measure"
 )
 
 // cyclicScale returns β such that features β·A and a classifier W2/β have in this problem the objective that A and W2 have if n = 1
@@ -48,7 +49,7 @@ func (c Config) exactCyclic(e Exact, blocks []block, f float64) Exact {
 	}
 	e.WNorm2 = Number(total)
 	e.HNorm2 = Number(q / float64(c.K) * nuclear / c.LH1) // λ_1‖W1‖² = λ_H1‖H1‖² = √(nλ_1λ_H1)·β‖M‖_*
-	e.Measures = map[string]float64{}
+	e.Measures = measure.NewValues(map[string]float64{})
 	return e
 }
 

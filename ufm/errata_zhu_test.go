@@ -101,7 +101,7 @@ func TestPrintedPositiveBiasIsNotImplied(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "NC4", got[measure.KeyNC4Bias], 2*math.Abs(beta), 1e-12)
+		near(t, "NC4", valueOf(t, got, measure.KeyNC4Bias), 2*math.Abs(beta), 1e-12)
 	}
 	c.LB = .1
 	near(t, "penalised bias", float64(exactOf(t, c).Bias), 0, 0)

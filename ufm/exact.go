@@ -68,12 +68,12 @@ type Exact struct {
 	GramOffdiag    Number         `json:"gram_offdiag"`
 	Duality        Number         `json:"duality"` // sd in H̄ = sd·Wᵀ
 
-	Singular        Singular           `json:"singular_values"`
-	LocalObjectives measure.Vector     `json:"local_objectives"` // values of known local minima above f*
-	Attenuation     Number             `json:"attenuation"`      // noisy-features
-	Measures        map[string]float64 `json:"measures"`         // limits, by the keys of package measure
-	Status          Status             `json:"status"`
-	Source          string             `json:"source"`
+	Singular        Singular       `json:"singular_values"`
+	LocalObjectives measure.Vector `json:"local_objectives"` // values of known local minima above f*
+	Attenuation     Number         `json:"attenuation"`      // noisy-features
+	Measures        measure.Values `json:"measures"`         // limits, by the keys of package measure
+	Status          Status         `json:"status"`
+	Source          string         `json:"source"`
 
 	shape shape
 }

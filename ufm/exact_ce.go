@@ -63,8 +63,8 @@ func (c Config) exactNonneg() Exact {
 	}
 	e.shape = shape{kind: nonnegative, x: x, sd: 1 / dual}
 	e.Measures = symmetricLimits(c, symmetricMeans{gram: pair{a2, a2}, wwt: pair{dual * dual * a2, 0}, outputs: pair{x, 0}})
-	e.Measures[measure.KeyConfSmallestEntry] = 0
-	e.Measures[measure.KeyConfOverlap] = 0
-	e.Measures[measure.KeyConfWeightAngle] = 0
+	for _, key := range []string{measure.KeyConfSmallestEntry, measure.KeyConfOverlap, measure.KeyConfWeightAngle} {
+		e.Measures = e.Measures.With(key, 0)
+	}
 	return e
 }

@@ -115,9 +115,9 @@ func (c Config) fillThree(e *Exact, r int, s2, s21 float64) {
 	e.ClassMeanNorm2, e.GramDiag, e.GramOffdiag = Number(s21*s21), Number(s21*s21), 0
 	e.Duality = Number(s21 / s2)
 	e.Measures = symmetricLimits(c, symmetricMeans{gram: pair{s21 * s21, s21 * s21}, wwt: pair{s2 * s2, s2 * s2}, outputs: pair{s2 * s21, s2 * s21}})
-	e.Measures["h1_"+measure.KeyNC1Pinv] = 0
+	e.Measures = e.Measures.With("h1_"+measure.KeyNC1Pinv, 0)
 	if c.Model == Linear3 { // with a ReLU the geometry of H1 is not determined
-		e.Measures["h1_"+measure.KeyNC2MeansOF] = 0
+		e.Measures = e.Measures.With("h1_"+measure.KeyNC2MeansOF, 0)
 	}
 }
 

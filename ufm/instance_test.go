@@ -71,8 +71,8 @@ func TestInstances(t *testing.T) {
 			t.Errorf("%s: measures: %v", name, err)
 			continue
 		}
-		for key, want := range e.Measures {
-			have, ok := got[key]
+		for key, want := range e.Measures.All() {
+			have, ok := got.Get(key)
 			if !ok {
 				t.Errorf("%s: the instance has no %s", name, key)
 			} else if !(math.Abs(have-want) <= 1e-7*math.Max(1, want)) {
@@ -121,12 +121,12 @@ func TestPrintedZhouFormulasFail(t *testing.T) {
 // NC4 does not vanish at MSE optima: 1/(√K(1+λ_b)) or (1−c)/√K.
 func TestBiasResidualLimit(t *testing.T) {
 	c := Config{Model: MSE, K: 4, N: 3, D: 6, LW: .02, LH: .01, LB: .05}
-	near(t, "etf", exactOf(t, c).Measures[measure.KeyNC4Bias], 1/(2*1.05), 1e-12)
+	near(t, "etf", valueOf(t, exactOf(t, c).Measures, measure.KeyNC4Bias), 1/(2*1.05), 1e-12)
 	c.LB = .5
-	near(t, "full", exactOf(t, c).Measures[measure.KeyNC4Bias], (1-c.c())/2, 1e-12)
+	near(t, "full", valueOf(t, exactOf(t, c).Measures, measure.KeyNC4Bias), (1-c.c())/2, 1e-12)
 	// An ETF is 0.517638 from an orthogonal frame at K = 4.
 	c.LB = NoBias
-	near(t, "orthogonal frame", exactOf(t, c).Measures[measure.KeyNC2MeansETF], 0.517638, 5e-7)
+	near(t, "orthogonal frame", valueOf(t, exactOf(t, c).Measures, measure.KeyNC2MeansETF), 0.517638, 5e-7)
 }
 
 // With a ReLU the optimum does not fix H1: W1·H̄1 ∝ B·S, H̄1ᵀH̄1 ∝ S for any S ⪰ 0 with unit diagonal and
@@ -151,8 +151,8 @@ func TestReLUOptimaOfManyShapes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, name+": NC2 of the features", got[measure.KeyNC2MeansOF], 0, 1e-9)
-		near(t, name+": NC2 of H1", got["h1_"+measure.KeyNC2MeansOF], s.nc2, 1e-8)
+		near(t, name+": NC2 of the features", valueOf(t, got, measure.KeyNC2MeansOF), 0, 1e-9)
+		near(t, name+": NC2 of H1", valueOf(t, got, "h1_"+measure.KeyNC2MeansOF), s.nc2, 1e-8)
 	}
 }
 
@@ -179,4 +179,14 @@ func reluShape(c Config, e Exact, gram []float64) Point {
 		}
 	}
 	return at
+}
+
+// valueOf is the value of a measure that must be there.
+func valueOf(t *testing.T, of measure.Values, key string) float64 {
+	t.Helper()
+	v, ok := of.Get(key)
+	if !ok {
+		t.Fatalf("there is no %s", key)
+	}
+	return v
 }

@@ -35,7 +35,7 @@ type symmetricMeans struct {
 
 // symmetricLimits returns the collapse measures at a symmetric optimum. At the zero point every
 // normalised measure is 0/0 and is left out.
-func symmetricLimits(c Config, s symmetricMeans) map[string]float64 {
+func symmetricLimits(c Config, s symmetricMeans) measure.Values {
 	K := float64(c.K)
 	out := map[string]float64{
 		measure.KeyTraceWithin:  0,
@@ -43,7 +43,7 @@ func symmetricLimits(c Config, s symmetricMeans) map[string]float64 {
 		measure.KeyNC4Bias:      math.Abs(s.beta+s.outputs.y/K) * math.Sqrt(K),
 	}
 	if !(s.gram.x > 0) {
-		return out
+		return measure.NewValues(out)
 	}
 	out[measure.KeyNC1Pinv], out[measure.KeyNC1TraceRatio], out[measure.KeyCDNV] = 0, 0, 0
 	out[measure.KeyRankBetween] = K - 1
@@ -66,12 +66,12 @@ func symmetricLimits(c Config, s symmetricMeans) map[string]float64 {
 		out[key] = K / (K - 1)
 	}
 	out[measure.KeyMeanNormRatio] = 1
-	return out
+	return measure.NewValues(out)
 }
 
 // projectionLimits returns the measures at Z̄ = x·Q for a rank-d projection Q, as far as they do not
 // depend on which Q. eigen is the d-fold eigenvalue of H̄ᵀH̄.
-func projectionLimits(c Config, kind shapeKind, eigen, beta float64) map[string]float64 {
+func projectionLimits(c Config, kind shapeKind, eigen, beta float64) measure.Values {
 	K, d := float64(c.K), float64(c.D)
 	toOF := math.Sqrt(2 - 2*math.Sqrt(d/K))
 	out := map[string]float64{
@@ -82,7 +82,7 @@ func projectionLimits(c Config, kind shapeKind, eigen, beta float64) map[string]
 		measure.KeyNC3Direct:     0,
 	}
 	if kind == anyProj {
-		return out
+		return measure.NewValues(out)
 	}
 	toETF := math.Sqrt(2 - 2*math.Sqrt(d/(K-1)))
 	out[measure.KeyTraceBetween] = d * eigen / K
@@ -94,5 +94,5 @@ func projectionLimits(c Config, kind shapeKind, eigen, beta float64) map[string]
 	if kind == tightFrame {
 		out[measure.KeyMeanNormRatio], out[measure.KeyNC2NormCV] = 1, 0
 	}
-	return out
+	return measure.NewValues(out)
 }

@@ -1,8 +1,6 @@
 package ufm
 
 import (
-	"maps"
-
 	"collapse.example/collapse/measure"
 	"collapse.example/collapse/parallel"
 )
@@ -10,7 +8,7 @@ import (
 // Measures returns the collapse measures of a point, by the keys of package measure: those of the features that the classifier sees
 // (W1·H1 or relu(W1·H1) with three factors, relu(H) for ReLUPlain), and for three factors also those of H1 with the prefix "h1_".
 // Undefined measures are left out.
-func (p *Problem) Measures(at Point) (map[string]float64, error) {
+func (p *Problem) Measures(at Point) (measure.Values, error) {
 	d, N := p.D, p.K*p.N
 	features := make([]float64, d*N)
 	transpose(features, p.features(at), d, N)
@@ -21,16 +19,16 @@ func (p *Problem) Measures(at Point) (map[string]float64, error) {
 	transpose(features, at.H, d, N)
 	first, err := measureOf(p.Config, features, nil, nil, p.team)
 	if err != nil {
-		return nil, err
+		return measure.Values{}, err
 	}
-	for key, value := range first {
-		out["h1_"+key] = value
+	for key, value := range first.All() {
+		out = out.With("h1_"+key, value)
 	}
 	return out, nil
 }
 
 // measureOf measures features (N×d) with class-major labels.
-func measureOf(c Config, features, w, b []float64, team *parallel.Team) (map[string]float64, error) {
+func measureOf(c Config, features, w, b []float64, team *parallel.Team) (measure.Values, error) {
 	labels := make([]int32, c.K*c.N)
 	for i := range labels {
 		labels[i] = int32(i / c.N)
@@ -38,9 +36,9 @@ func measureOf(c Config, features, w, b []float64, team *parallel.Team) (map[str
 	in := measure.Input[float64]{Classes: c.K, Train: measure.Memory(features, c.D, labels), W: w, B: b}
 	report, err := measure.Measure(in, measure.Options{Team: team})
 	if err != nil {
-		return nil, err
+		return measure.Values{}, err
 	}
-	return maps.Collect(report.Measures.All()), nil
+	return report.Measures, nil
 }
 
 // transpose writes the transpose of src (rows×cols) to dst (cols×rows).

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"collapse.example/collapse/measure"
 	"collapse.example/collapse/optim"
 )
 
@@ -39,24 +40,24 @@ type Run struct {
 
 // Found is the numerical result.
 type Found struct {
-	Objective   Number             `json:"objective"`
-	Gap         Number             `json:"gap"` // f − f*
-	Gradient    Number             `json:"gradient_norm"`
-	Iterations  int                `json:"iterations"`
-	Evaluations int                `json:"evaluations"`
-	Seconds     float64            `json:"seconds"`
-	Stopped     string             `json:"stopped"`
-	Saddles     int                `json:"saddles_left"`
-	Measures    map[string]float64 `json:"measures"`
-	Trap        string             `json:"trap,omitempty"`
-	Trace       []TracePoint       `json:"trace"`
+	Objective   Number         `json:"objective"`
+	Gap         Number         `json:"gap"` // f − f*
+	Gradient    Number         `json:"gradient_norm"`
+	Iterations  int            `json:"iterations"`
+	Evaluations int            `json:"evaluations"`
+	Seconds     float64        `json:"seconds"`
+	Stopped     string         `json:"stopped"`
+	Saddles     int            `json:"saddles_left"`
+	Measures    measure.Values `json:"measures"`
+	Trap        string         `json:"trap,omitempty"`
+	Trace       []TracePoint   `json:"trace"`
 }
 
 // TracePoint is the objective and the measures after an iteration.
 type TracePoint struct {
-	Iteration int                `json:"iteration"`
-	Objective Number             `json:"objective"`
-	Measures  map[string]float64 `json:"measures"`
+	Iteration int            `json:"iteration"`
+	Objective Number         `json:"objective"`
+	Measures  measure.Values `json:"measures"`
 }
 
 // Solve minimises numerically from start, which it changes in place (nil: a random start from run), and returns what it found and

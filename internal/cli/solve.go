@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/measure"
 	"collapse.example/collapse/parallel"
 	"collapse.example/collapse/ufm"
 )
@@ -83,7 +84,7 @@ type noisyFit struct {
 type solvedAt struct {
 	Objective     ufm.Number            `json:"objective"`
 	GradientNorms map[string]ufm.Number `json:"gradient_norms"`
-	Measures      map[string]float64    `json:"measures"`
+	Measures      measure.Values        `json:"measures"`
 }
 
 func (c *solveModelCmd) Run(a *app) error {

@@ -63,12 +63,12 @@ func printPoint(a *app, s *solved) {
 		a.printf("at         f = %.12g\n", float64(s.At.Objective))
 		printMeasures(a, s.At.Measures, s.Exact.Measures)
 	} else if s.Exact.Available {
-		printMeasures(a, nil, s.Exact.Measures)
+		printMeasures(a, measure.Values{}, s.Exact.Measures)
 	}
 }
 
 // printMeasures prints NC1 to NC4, and with --verbose every form of them that the theory has a limit for.
-func printMeasures(a *app, got, limit map[string]float64) {
+func printMeasures(a *app, got, limit measure.Values) {
 	for _, p := range measure.Properties() {
 		printMeasure(a, p.Name+"  "+p.Short, p.Key, got, limit)
 	}
@@ -81,9 +81,9 @@ func printMeasures(a *app, got, limit map[string]float64) {
 }
 
 // printMeasure prints a measure of a point beside its limit, as far as they are known.
-func printMeasure(a *app, name, key string, got, limit map[string]float64) {
-	g, okG := got[key]
-	l, okL := limit[key]
+func printMeasure(a *app, name, key string, got, limit measure.Values) {
+	g, okG := got.Get(key)
+	l, okL := limit.Get(key)
 	switch {
 	case okG && okL:
 		a.printf("           %-33s %-12.4g limit %.6g\n", name, g, l)

@@ -110,7 +110,7 @@ func Merge(req Request) (*OnePass, error) {
 // held is the memory of the numbers of the merged states, but for what a few vectors of their width take.
 func (o *OnePass) held() (bytes int64) {
 	if m := o.Moments; m != nil {
-		bytes += 8 * int64(len(m.Values)+len(m.Count)+len(m.Scatter)+len(m.Mean)+len(m.Pooled))
+		bytes += 8 * int64(len(m.Values)+len(m.Count)+len(m.Scatter)+len(m.Mean)+len(m.Pooled)+len(m.Far))
 	}
 	if o.SecondPass != nil {
 		bytes += 6 * 8 * int64(o.SecondPass.K)

@@ -21,7 +21,7 @@ import (
 )
 
 // worlds is in how many made-up worlds a claim is asked at most.
-const worlds = 40
+const worlds = 400
 
 // TestEveryClaimCanBeContradicted asks the claims of every recipe that trains in made-up worlds, in which measures depend on settings
 // by chance: each claim must come out "holds" in some and "does not hold" in others. One that no outcome could contradict, or none

@@ -92,7 +92,7 @@ func exactFacts(c ufm.Config, e ufm.Exact) []Fact {
 			Number("−1/(K−1)", -1/float64(c.K-1), 6, "a simplex ETF"))
 	}
 	for _, key := range []string{measure.KeyNC2W, measure.KeyNC2MeansETF, measure.KeyNC2MeansOF, measure.KeyNC3Gram, measure.KeyNC3Direct} {
-		if v, ok := e.Measures[key]; ok {
+		if v, ok := e.Measures.Get(key); ok {
 			out = append(out, Number("limit of "+key, v, 6, closed))
 		}
 	}

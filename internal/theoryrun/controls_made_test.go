@@ -2,7 +2,6 @@ package theoryrun
 
 import (
 	"context"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -31,8 +30,7 @@ var arrived = on(func(d *descent, _ int) {
 
 // measured sets a measure of the descent's end.
 func (d *descent) measured(key string, v float64) {
-	d.found.Measures = maps.Clone(d.found.Measures)
-	d.found.Measures[key] = v
+	d.found.Measures = d.found.Measures.With(key, v)
 }
 
 // paced makes six descents whose H1 and H2 collapse after about so many iterations.
@@ -163,8 +161,7 @@ func optimum(p criticalPoint) (ufm.Point, error) {
 func spoiledReport(key string, v float64) control {
 	return control{key + " is off", on(func(o *optima, i int) {
 		s := item(&o.solved, i)
-		s.cert.NonnegReport = maps.Clone(s.cert.NonnegReport)
-		s.cert.NonnegReport[key] = v
+		s.cert.NonnegReport = s.cert.NonnegReport.With(key, v)
 	}), nil}
 }
 

@@ -138,7 +138,7 @@ func initScale(s []float64) (ufm.InitScale, error) {
 
 // last is a measure at the end of the descent; NaN if it is undefined there.
 func (d *descent) last(key string) float64 {
-	if v, ok := d.found.Measures[key]; ok {
+	if v, ok := d.found.Measures.Get(key); ok {
 		return v
 	}
 	return math.NaN()

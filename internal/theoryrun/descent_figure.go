@@ -35,7 +35,7 @@ func (d *descent) figure() chart.Figure {
 		if d.cfg.ThreeFactor() && panel.id != "nc3" {
 			q.Series = append(q.Series, traceSeries(d.found, "h1_"+panel.key, "H1", 1))
 		}
-		if limit, ok := d.exact.Measures[panel.key]; ok && limit > 0 {
+		if limit, ok := d.exact.Measures.Get(panel.key); ok && limit > 0 {
 			q.Series = append(q.Series, chart.Series{ID: panel.id + "-limit", Label: "exact limit", Kind: chart.HLine, Color: chart.Muted, Dashed: true, Y: chart.Numbers{limit}})
 		}
 		f.Panels = append(f.Panels, q)
@@ -73,7 +73,7 @@ func iterationAxis() chart.Axis { return chart.Axis{Label: "iteration"} }
 func traceSeries(found ufm.Found, key, label string, color int) chart.Series {
 	s := chart.Series{ID: key, Label: label, Kind: chart.Line, Color: chart.ColorFor(color)}
 	for _, t := range found.Trace {
-		if v, ok := t.Measures[key]; ok {
+		if v, ok := t.Measures.Get(key); ok {
 			s.X, s.Y = append(s.X, float64(t.Iteration)), append(s.Y, v)
 		}
 	}

@@ -50,7 +50,7 @@ func (d *descent) paceClaim() judge.Claim {
 func staysBelow(found ufm.Found, key string, level float64) float64 {
 	iteration := math.NaN()
 	for _, t := range found.Trace {
-		v, has := t.Measures[key]
+		v, has := t.Measures.Get(key)
 		switch {
 		case !has || !(v < level):
 			iteration = math.NaN()

@@ -65,7 +65,7 @@ func (o *optima) claims() []judge.Claim {
 		out = append(out, claim(numbered("gap", i), format.Sprintf("%s, K=%d, n=%d, d=%d, λ_W=%g, λ_H=%g, λ_b=%s: %s", c.Model, c.K, c.N, c.D, c.LW, c.LH, lb, s.exact.Regime),
 			s.exact.Available && math.Abs(gap) < 1e-10,
 			"f* = %.10g (%s), numerically f − f* = %.1g in %d evaluations; certificate: %s", float64(s.exact.Objective), s.exact.Status, gap, s.found.Evaluations, s.cert.Verdict))
-		if s.cert.NonnegReport != nil {
+		if s.cert.NonnegReport.Len() > 0 {
 			out = append(out, s.configuration(numbered("configuration", i)))
 		}
 	}
@@ -76,7 +76,7 @@ func (o *optima) claims() []judge.Claim {
 func (s solvedProblem) configuration(id string) judge.Claim {
 	const near = 1e-5 // a gap of 1e-12 in f leaves about its square root in the geometry
 	at := func(key string) float64 {
-		if v, ok := s.cert.NonnegReport[key]; ok {
+		if v, ok := s.cert.NonnegReport.Get(key); ok {
 			return v
 		}
 		return math.NaN()

@@ -7,7 +7,7 @@ import struct
 import torch
 
 _MAGIC, _FIRST_PASS = b"NCS2", 1
-_POOLED, _FLOAT32, _VALUES = 1, 2, 4
+_POOLED, _FLOAT32, _VALUES, _FAR = 1, 2, 4, 16
 _PART = 1 << 20  # numbers copied from the device at a time
 
 
@@ -23,7 +23,7 @@ def write_state(path, moments, values, slots):
             f.write(data)
             digest.update(data)
 
-        flags = _VALUES | (_FLOAT32 if moments.float32 else 0) | (_POOLED if moments.pooled is not None else 0)
+        flags = _VALUES | (_FLOAT32 if moments.float32 else 0) | (_POOLED | _FAR if moments.pooled is not None else 0)
         put(struct.pack("<4s4IQ", _MAGIC, _FIRST_PASS, flags, len(values), moments.width, moments.dropped))
         put(values.astype("<i8").tobytes())
         put(_numbers(moments.count[slots], "<i8"))
@@ -35,6 +35,7 @@ def write_state(path, moments, values, slots):
             pooled = moments.pooled.cpu()
             for i in range(moments.width):
                 put(_numbers(pooled[i, :i + 1]))
+            put(_numbers(moments.far))
         f.write(digest.digest())
     os.replace(path + ".part", path)
 

@@ -1,7 +1,7 @@
 """Moments of classes, summed on the device of the rows, and written as the program's state files.
 
-A StateWriter takes the same batches as a ShardWriter but keeps no rows: for each stream it holds the count, the mean and the
-scatter of every class seen so far, in float64 on the rows' own device. They are merged batch by batch with the update of
+A StateWriter takes the same batches as a ShardWriter but keeps next to no rows: for each stream it holds the count, the mean and the
+scatter of every class seen so far, in float64 on the rows' own device, and the 64 rows farthest from zero. Sums are merged batch by batch with the update of
 Chan, Golub & LeVeque (1979), as the program merges states, so that no large sums are subtracted. Devices without
 float64 (MPS) pass their rows to the CPU.
 
@@ -20,6 +20,7 @@ from .ncs import write_state
 from .rows import select
 
 POOLED_WIDTH = 2048  # up to here the program keeps the d×d scatter that nc1_pinv needs; states merge if all keep it or none
+FAR_ROWS = 64  # rows farthest from zero, kept beside the d×d scatter: under heavy tails they decide the values of shuffled labels
 CHUNK = 1 << 22  # numbers of a batch that are converted to float64 at a time
 
 
@@ -53,6 +54,7 @@ class Moments:
         self.count, self.mean, self.scatter = self._zeros(0), self._zeros(0, width), self._zeros(0)
         self.spread = self._zeros(width)
         self.pooled = self._zeros(width, width) if width <= POOLED_WIDTH else None
+        self.far = self._zeros(0, width) if width <= POOLED_WIDTH else None
 
     def _zeros(self, *shape):
         return torch.zeros(*shape, dtype=torch.float64, device=self.device)
@@ -75,6 +77,8 @@ class Moments:
         if rows.dtype == torch.float64:
             self.float32 = self.float32 and bool((rows == rows.float().double()).all())
         h = rows.to(self.device, torch.float64)
+        if self.far is not None:
+            self.far = farthest(torch.cat([self.far, farthest(h)]))
         counts = torch.from_numpy(np.bincount(at, minlength=len(slots)).astype(np.float64)).to(self.device)
         slots, at = torch.from_numpy(slots).to(self.device), torch.from_numpy(at).to(self.device)
         mean = self._zeros(len(slots), self.width).index_add_(0, at, h) / counts[:, None]
@@ -97,6 +101,11 @@ class Moments:
         """Whether all sums are within the range of float64."""
         sums = [self.mean, self.scatter, self.spread] + ([] if self.pooled is None else [self.pooled])
         return all(bool(torch.isfinite(x).all()) for x in sums)
+
+
+def farthest(rows):
+    """The rows (at most FAR_ROWS, width) of `rows` (n, width) that are farthest from zero."""
+    return rows[rows.square().sum(1).topk(min(FAR_ROWS, len(rows))).indices]
 
 
 class StateWriter:

@@ -50,7 +50,7 @@ class Tap:
                 a function of the output.
     overwrite   True to replace an older capture in the folder once the new one is complete.
     shard_bytes size at which a file ends and the next begins.
-    keep        "features", or "states": then no rows are kept, and FOLDER/features.ncs and FOLDER/layers/NAME.ncs hold a state
+    keep        "features", or "states": then at most 64 rows are kept, and FOLDER/features.ncs and FOLDER/layers/NAME.ncs hold a state
                 (docs/internal/ncs.md) of every stream with the count, mean and scatter of each class, summed in float64 on the
                 model's device. States give every measure that one pass over the samples can give.
     drop_nonfinite  with keep="states": True to leave out rows with NaN or infinity and count them; otherwise they are refused.

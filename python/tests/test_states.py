@@ -32,8 +32,9 @@ def read_state(path):
                               ("pooled", "<f8", d * (d + 1) // 2 if flags & 1 else 0)):
         out[name] = np.frombuffer(numbers, kind, count, at)
         at += 8 * count
-    assert flags & 4 and at == len(numbers)
-    return dict(out, mean=out["mean"].reshape(k, d))
+    far = np.frombuffer(numbers, "<f8", -1, at).reshape(-1, d)
+    assert flags & 4 and bool(flags & 1) == bool(flags & 16) and len(far) == (min(64, out["count"].sum()) if flags & 16 else 0)
+    return dict(out, mean=out["mean"].reshape(k, d), far=np.sort((far ** 2).sum(1)))
 
 
 def sums(h, y):
@@ -42,7 +43,7 @@ def sums(h, y):
     values = np.unique(y)
     mean = np.stack([h[y == v].mean(0) for v in values])
     r = h - mean[np.searchsorted(values, y)]
-    return {"values": values, "count": np.array([(y == v).sum() for v in values]), "mean": mean,
+    return {"values": values, "count": np.array([(y == v).sum() for v in values]), "mean": mean, "far": np.sort((h ** 2).sum(1))[-64:],
             "scatter": np.array([(r[y == v] ** 2).sum() for v in values]), "spread": (r ** 2).sum(0), "pooled": (r.T @ r)[np.tril_indices(h.shape[1])]}
 
 

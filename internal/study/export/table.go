@@ -23,8 +23,8 @@ var tidyColumns = []string{"study", "run", "kind", "status", "note", "series", "
 
 // tidyWriter writes a table line by line.
 type tidyWriter interface {
-	// write takes a run's texts, by column, the settings that follow them, and one value.
-	write(texts []string, settings []any, v store.Value) error
+	begin(texts []string, settings []any) // of the next run: its texts, by column, and the settings that come last
+	write(v store.Value) error
 	close() error
 }
 
@@ -48,8 +48,9 @@ func Table(lab *store.Reader, runs []Selected, format string, w io.Writer) (line
 		for k, key := range keys {
 			own[k] = settings[i][key]
 		}
+		to.begin(texts, own)
 		for _, v := range values {
-			if err := to.write(texts, own, v); err != nil {
+			if err := to.write(v); err != nil {
 				return lines, fmt.Errorf("study: exporting: %w", err)
 			}
 			lines++
@@ -68,7 +69,7 @@ func newTidyWriter(format string, columns []string, w io.Writer) (tidyWriter, er
 		return c, c.w.Write(safetext.Cells(columns))
 	case "json":
 		_, err := io.WriteString(w, "[")
-		return &jsonTidy{w: w, columns: columns}, err
+		return &jsonTidy{w: w, columns: columns, line: make([]string, len(columns))}, err
 	case "parquet":
 		return newParquetTidy(columns, w), nil
 	}
@@ -87,18 +88,28 @@ func settingsOf(lab *store.Reader, selected []Selected) ([]map[string]any, []str
 	return study.Settings(runs)
 }
 
-// fill spreads a run's texts, settings and a value over the columns, except step and value.
-func fill(line []string, texts []string, settings []any, v store.Value) {
+// fillRun spreads a run's texts and settings over the columns.
+func fillRun(line []string, texts []string, settings []any) {
 	copy(line, texts)
-	copy(line[len(texts):], []string{v.Series, strconv.FormatInt(v.Step, 10), v.Split, v.Layer, v.Measure, "", v.Missing})
 	for i, x := range settings {
 		line[len(tidyColumns)+i] = study.SettingText(x)
 	}
 }
 
+// fillValue spreads a value over the columns between, except step and value.
+func fillValue(line []string, v store.Value) {
+	line[seriesColumn], line[splitColumn], line[layerColumn], line[measureColumn], line[missingColumn] = v.Series, v.Split, v.Layer, v.Measure, v.Missing
+}
+
+// Places of columns in tidyColumns.
 const (
-	stepColumn  = 6
-	valueColumn = 10
+	seriesColumn = 5 + iota
+	stepColumn
+	splitColumn
+	layerColumn
+	measureColumn
+	valueColumn
+	missingColumn
 )
 
 type csvTidy struct {
@@ -106,11 +117,17 @@ type csvTidy struct {
 	line []string
 }
 
-func (c *csvTidy) write(texts []string, settings []any, v store.Value) error {
-	fill(c.line, texts, settings, v)
-	for i, text := range c.line {
-		c.line[i] = safetext.Cell(text)
+func (c *csvTidy) begin(texts []string, settings []any) {
+	fillRun(c.line, texts, settings)
+	copy(c.line, safetext.Cells(c.line))
+}
+
+func (c *csvTidy) write(v store.Value) error {
+	fillValue(c.line, v)
+	for i := seriesColumn; i < len(tidyColumns); i++ {
+		c.line[i] = safetext.Cell(c.line[i])
 	}
+	c.line[stepColumn], c.line[valueColumn] = strconv.FormatInt(v.Step, 10), ""
 	if v.Missing == "" {
 		c.line[valueColumn] = strconv.FormatFloat(v.Value, 'g', -1, 64)
 	}
@@ -123,19 +140,26 @@ func (c *csvTidy) close() error {
 }
 
 type jsonTidy struct {
-	w       io.Writer
-	columns []string
-	more    bool
+	w        io.Writer
+	columns  []string
+	line     []string
+	settings []any
+	more     bool
 }
 
-func (j *jsonTidy) write(texts []string, settings []any, v store.Value) error {
-	line := make([]string, len(j.columns))
-	fill(line, texts, settings, v)
+func (j *jsonTidy) begin(texts []string, settings []any) {
+	j.settings = settings
+	fillRun(j.line, texts, settings)
+}
+
+func (j *jsonTidy) write(v store.Value) error {
+	line := j.line
+	fillValue(line, v)
 	object := make(map[string]any, len(line))
 	for i, c := range j.columns {
 		object[c] = line[i]
 	}
-	for i, x := range settings {
+	for i, x := range j.settings {
 		object[j.columns[len(tidyColumns)+i]] = x // numbers stay numbers
 	}
 	object["step"], object["value"] = v.Step, any(nil)
@@ -182,8 +206,10 @@ func newParquetTidy(columns []string, w io.Writer) *parquetTidy {
 	return p
 }
 
-func (p *parquetTidy) write(texts []string, settings []any, v store.Value) error {
-	fill(p.line, texts, settings, v)
+func (p *parquetTidy) begin(texts []string, settings []any) { fillRun(p.line, texts, settings) }
+
+func (p *parquetTidy) write(v store.Value) error {
+	fillValue(p.line, v)
 	row := make(parquet.Row, len(p.line))
 	for i, text := range p.line {
 		value := parquet.ByteArrayValue([]byte(text)).Level(0, 0, p.place[i])
