@@ -91,12 +91,19 @@ part_examples() {
     go run ./tensors ../arrayfile/testdata/stored.npz ../arrayfile/testdata/zip.pt
   )
 }
+# Tests that .ci/run has run whole need not be asked twice: only those of files that ask for a share, or, where a file without tests does, all
+# of its package.
 part_simulations() {
+  local long files file
+  files=$(grep -rlE --include='*_test.go' 'longtest\.(Of|Whole|Seeds)' .)
+  long=$(for file in $files; do
+    if grep -q '^func Test' "$file"; then cat "$file"; else cat "${file%/*}"/*_test.go; fi
+  done | grep -oE '^func Test\w+' | cut -d' ' -f2 | sort -u | paste -sd '|')
   # shellcheck disable=SC2046 # several words
-  COLLAPSE_LONG=1 go test -count=1 -timeout 40m $(grep -rl --include='*_test.go' longtest\\. . | xargs -n1 dirname | sort -u)
+  COLLAPSE_LONG=1 go test -count=1 -timeout 40m -run "^($long)$" $(xargs -n1 dirname <<<"$files" | sort -u)
 }
 part_parity() { COLLAPSE_PARITY=heavy go test -count=1 -v -timeout 40m -run TorchComputes ./internal/parity; }
-part_replays() { needs release; scripts/replay_all.sh "$collapse" "$night/trace" 5; }
+part_replays() { needs release; scripts/replay_all.sh "$collapse" "$night/trace" 3; }
 part_kills() {
   needs release
   COLLAPSE="$collapse" scripts/kill_resume.sh 20
