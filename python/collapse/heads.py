@@ -3,6 +3,7 @@
 import torch
 
 from . import proof
+from .chosen import chosen
 from .errors import ClassifierError
 from .products import Product
 
@@ -17,11 +18,12 @@ class Head:
     reading  a proof.Reading.
     place    which of the products with these weights in a forward pass it is, counted from the last (-1);
              None if all of them together, concatenated.
+    chosen   whether the product has more positions than the output, which holds those of one for each sample.
     """
 
-    def __init__(self, candidate, path, reading, held):
+    def __init__(self, candidate, path, reading, held, chosen=False):
         names, self._owned, self.place, self.last = candidate
-        self.name, self.path, self.reading = names[0] if names else "", path, reading
+        self.name, self.path, self.reading, self.chosen = names[0] if names else "", path, reading, chosen
         self.shape, self._address, self._held = tuple(self.last.weight.shape), self.last.address, held
 
     def wants(self, product):
@@ -46,6 +48,11 @@ class Head:
         if 0 in product.positions:
             self.last = product
             return product  # an empty batch
+        if self.chosen:
+            product = chosen(product, output, self.reading.tolerance)
+            if product is None:
+                raise ClassifierError("in a later batch the output is not what the classifier %r gives at one position of each sample, or it "
+                                      "gives that at several" % self.name)
         ways = proof.arrangements(output, product.positions, self.shape[0])
         if not ways:
             raise ClassifierError("the output of a later batch has shape %s, which is not that of the classifier %r on positions %s"
@@ -86,7 +93,7 @@ class Head:
 
     def describe(self):
         """The description of the proof in tap.json."""
-        return {"output": self.path, "transform": self.reading.transform, "scale": self.reading.scale, "rows": self.reading.rows,
+        return {"output": self.path, "one_position": self.chosen, "transform": self.reading.transform, "scale": self.reading.scale, "rows": self.reading.rows,
                 "largest_error": self.reading.error, "tolerance": self.reading.tolerance}
 
 
@@ -232,4 +239,19 @@ def _prove(candidates, path, output, held):
             reading = proof.fit(transform, *computed[id(product)], picked, proof.tolerance(product, output), torch.finfo(output.dtype).tiny)
             if reading is not None:
                 return Head(candidate, path, reading, held)
+    return _prove_chosen(candidates, path, output, held)
+
+
+def _prove_chosen(candidates, path, output, held):
+    """The head of which the output holds one position of each sample; None if there is none."""
+    for names, owned, place, product in candidates:
+        tol = proof.tolerance(product, output)
+        picked = None if place is None else chosen(product, output, tol)
+        if picked is None:
+            continue
+        rows = proof.sampled(len(output), proof.rows_to_compare(picked))
+        way = output.reshape(len(output), -1)[rows.to(output.device)].detach().cpu().double()
+        reading = proof.fit("none", *proof.products_in_float64(picked, rows), way, tol, torch.finfo(output.dtype).tiny)
+        if reading is not None:
+            return Head((names, owned, place, picked), path, reading, held, chosen=True)
     return None

@@ -29,7 +29,8 @@ class Tap:
     The classifier is the linear product, in any layer or expression, whose result is the model's output. This is
     proved on the first batch in float64: |output − (W h + b)| ≤ (16 u + d u') · (√(Σ W² h² + b²) + |output|), with u the unit
     roundoff of the least precise dtype involved and u' that of the sums (2⁻²⁴; 2⁻⁵³ for float64). The output may be scaled
-    (then W and b are, too), have a bias added, or be the log_softmax, softmax or sigmoid of the logits. A few rows of every later
+    (then W and b are, too), have a bias added, or be the log_softmax, softmax or sigmoid of the logits; it may hold the logits of
+    one position of each sample, as decoders for sequence classification return them: features are taken there. A few rows of every later
     batch are also compared. If the proof fails, a ClassifierError names the call that would work.
 
     Values are float32 (float64 if the model computes in it; float16 and bfloat16 are widened, which

@@ -194,6 +194,64 @@ class ChoiceTest(CaptureTest):
         model, x = Decoder().eval(), inputs("Net")
         self.assertEqual(self.capture(model, [x, x], classifier="fc")["classifier"], "fc")
 
+    def decoder(self, take):
+        """A decoder that scores every position, and of whose scores (N, T, K) take(scores) are returned."""
+        class Decoder(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.emb, self.score = nn.Embedding(12, D), nn.Linear(D, K, bias=False)
+
+            def hidden(self, i):
+                return torch.tanh(self.emb(i)).cumsum(1)
+
+            def forward(self, i):
+                return {"logits": take(self.score(self.hidden(i)))}
+
+        torch.manual_seed(6)
+        return Decoder().eval()
+
+    def test_a_decoder_that_returns_the_scores_of_one_position(self):
+        last = torch.tensor([3, 5, 0, 2, 4, 1, 5, 3])
+        batches = [torch.randint(0, 12, (8, 6), generator=torch.Generator().manual_seed(seed)) for seed in range(3)]
+        model = self.decoder(lambda scores: scores[torch.arange(8), last])
+        for keep in ("features", "states"):
+            self.setUp()
+            info = self.capture(model, batches, labels=[np.arange(8)] * 3, keep=keep)
+            self.assertEqual((info["classifier"], info["proof"]["one_position"], info["samples"]), ("score", True, 24))
+        self.setUp()
+        self.capture(model, batches)
+        with torch.no_grad():
+            want = torch.cat([model.hidden(i)[torch.arange(8), last] for i in batches])
+        np.testing.assert_array_equal(self.stream("features"), want.numpy())
+
+    def test_decoders_of_transformers(self):
+        try:
+            import transformers
+        except ImportError:
+            self.skipTest("needs transformers")
+        sizes = dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2, vocab_size=50,
+                     num_labels=4, pad_token_id=0)
+        for name in ("Llama", "Qwen2"):
+            self.setUp()
+            model = getattr(transformers, name + "ForSequenceClassification")(getattr(transformers, name + "Config")(**sizes)).eval()
+            tokens = torch.randint(1, 50, (8, 10), generator=torch.Generator().manual_seed(1))
+            tokens[:4, 6:] = 0
+            self.assertTrue(self.capture(model, [tokens])["proof"]["one_position"])
+            with torch.no_grad():
+                hidden = model.model(tokens, attention_mask=None)[0]
+            want = hidden[torch.arange(8), torch.tensor([5] * 4 + [9] * 4)]
+            np.testing.assert_allclose(self.stream("features"), want.numpy(), atol=1e-5)
+
+    def test_no_one_position_gives_a_mean_or_equal_scores(self):
+        tokens = torch.randint(0, 12, (8, 6), generator=torch.Generator().manual_seed(1))
+        self.refused(self.decoder(lambda scores: scores.mean(1)), tokens, "something else follows", [])
+        self.refused(self.decoder(lambda scores: scores.amax(1)), tokens, "something else follows", [])
+        same = self.decoder(lambda scores: scores[:, -1])
+        with torch.no_grad():
+            same.score.weight.zero_()
+        self.setUp()
+        self.refused(same, tokens, "something else follows", [])
+
 
 if __name__ == "__main__":
     unittest.main()
