@@ -71,6 +71,20 @@ func TestCIFAR(t *testing.T) {
 	}
 }
 
+// TestCIFARInPickles: the folder that torchvision makes is named for what it is.
+func TestCIFARInPickles(t *testing.T) {
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "cifar-10-batches-py"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := load(Source{Name: "cifar-10", Root: root}); err == nil || !strings.Contains(err.Error(), "cifar-10-batches-py is the Python version") {
+		t.Errorf("%v", err)
+	}
+	if _, _, err := load(Source{Name: "cifar-100", Root: root}); err == nil || strings.Contains(err.Error(), "Python version") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestCIFARErrors(t *testing.T) {
 	good := slices.Concat(record(0, 3), record(1, 4))
 	for what, c := range map[string]struct {

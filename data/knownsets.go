@@ -18,6 +18,7 @@ type Info struct {
 
 	counts [2][]int                      // samples of each class in the official files by split; nil: as many of each
 	gzip   bool                          // its files may be gzipped
+	python string                        // the folder of the version in pickles, as torchvision makes it, which is not read; "": there is none
 	dirs   []string                      // below the root, where its files may lie; "." is the root itself
 	files  [2][]string                   // by split: the files it needs
 	path   func(dir, name string) string // where a file or folder is in dir; "" if missing
@@ -46,10 +47,10 @@ var registry = []*Info{
 		gzip: true, dirs: []string{"fashion-mnist", "FashionMNIST/raw"}, files: idxFiles, path: idxPath, read: readIDXSet},
 	{Name: "cifar-10", Title: "CIFAR-10 objects, binary version (Krizhevsky 2009)", Origin: "www.cs.toronto.edu/~kriz/cifar.html",
 		Classes: 10, Shape: Shape{3, 32, 32}, Norm: NormCIFAR, Official: [2]int{50000, 10000}, Remote: cifar10Files,
-		dirs: []string{"cifar-10-batches-bin", "cifar-10"}, files: [2][]string{{"data_batch_1.bin"}, {"test_batch.bin"}}, path: plainPath, read: readCIFAR10},
+		python: "cifar-10-batches-py", dirs: []string{"cifar-10-batches-bin", "cifar-10"}, files: [2][]string{{"data_batch_1.bin"}, {"test_batch.bin"}}, path: plainPath, read: readCIFAR10},
 	{Name: "cifar-100", Title: "CIFAR-100 objects, binary version, fine labels (Krizhevsky 2009)", Origin: "www.cs.toronto.edu/~kriz/cifar.html",
 		Classes: 100, Shape: Shape{3, 32, 32}, Norm: NormCIFAR, Official: [2]int{50000, 10000}, Remote: cifar100Files,
-		dirs: []string{"cifar-100-binary", "cifar-100"}, files: [2][]string{{"train.bin"}, {"test.bin"}}, path: plainPath, read: readCIFAR100},
+		python: "cifar-100-python", dirs: []string{"cifar-100-binary", "cifar-100"}, files: [2][]string{{"train.bin"}, {"test.bin"}}, path: plainPath, read: readCIFAR100},
 	{Name: "svhn", Title: "SVHN street view house numbers, cropped digits (Netzer et al. 2011)", Origin: "ufldl.stanford.edu/housenumbers",
 		Classes: 10, Shape: Shape{3, 32, 32}, Norm: NormCIFAR, Official: [2]int{73257, 26032}, Remote: svhnFiles,
 		counts: svhnCounts, dirs: []string{"svhn", "SVHN"}, files: [2][]string{{"train_32x32.mat"}, {"test_32x32.mat"}}, path: plainPath, read: readSVHN},

@@ -170,6 +170,9 @@ func (e *MissingError) Error() string {
 		for _, d := range e.Dirs[1:] {
 			place += " or " + filepath.Join(e.Root, d)
 		}
+		if found := plainPath(e.Root, e.info.python); e.info.python != "" && found != "" {
+			place += "; " + found + " is the Python version, which is not read"
+		}
 	}
 	return fmt.Sprintf("data: %s %s: %s; wanted %s: %s", e.Name, e.Split, place, strings.Join(e.Files, " and "), e.info.advice())
 }

@@ -144,6 +144,7 @@ func runInWords(run store.Run, settings map[string]any, differ []string) []strin
 	var last []string
 	for _, key := range differ {
 		switch {
+		case text(key) == "": // a setting of other runs
 		case slices.Contains(alwaysSaid, key) || key == "data.noise_seed" && text(key) == text("run.seed"):
 		case key == "run.seed":
 			last = append(last, study.InWords([]string{key + "=" + text(key)})...)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,10 +97,31 @@ func (c *studyRunCmd) grid(a *app, f *study.File, o engine.Options) error {
 		return err
 	}
 	defer c.beside(a)()
-	if _, err := study.Save(lab, f.Name, f.Title, f.Source, items); err != nil {
+	if err := saveStudy(a, lab, f, items); err != nil {
 		return err
 	}
 	return executeBeside(a, lab, nil, []string{f.Name}, o)
+}
+
+// saveStudy gives a study the runs of its file, and says which it had before and has no longer.
+func saveStudy(a *app, lab *store.Lab, f *study.File, items []study.Item) error {
+	before, err := lab.StudyRuns(f.Name)
+	if err != nil {
+		return err
+	}
+	if _, err := study.Save(lab, f.Name, f.Title, f.Source, items); err != nil {
+		return err
+	}
+	stay := map[string]bool{}
+	for _, it := range items {
+		stay[it.Hash] = true
+	}
+	before = slices.DeleteFunc(before, func(r store.StudyRun) bool { return stay[r.Hash] })
+	if n := len(before); n > 0 {
+		a.notef("%s of an earlier version of %s, whose file, code or settings were others, %s no longer part of it; the lab keeps %s (collapse runs list)\n",
+			format.Count(n, "run"), f.Name, map[bool]string{true: "is", false: "are"}[n == 1], map[bool]string{true: "it", false: "them"}[n == 1])
+	}
+	return nil
 }
 
 // checkedConfigs are the combinations of a file's grid, checked for settings without effect; empty for a script, which alone knows its

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/inputfile"
 	"collapse.example/collapse/internal/outfile"
 )
@@ -45,7 +46,9 @@ func (c *studyInitCmd) Run(a *app) error {
 		lines = linesOfAnyLanguage
 	}
 	return a.emit(map[string]any{"study": out, "settings": found, "lines": lines}, func() {
-		a.printf("Wrote %s. Add to %s:\n\n%s\nThen: collapse study run %s\n", out, c.Script, lines, out)
+		a.printf("Wrote %s. Add to %s:\n\n", out, c.Script)
+		a.print(lines)
+		a.printf("\nThen: collapse study run %s\n", format.ShellWord(out))
 	})
 }
 

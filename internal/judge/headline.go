@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/store"
 )
 
 // Headline states what the runs show, and its numbers, for readers who know neither the paper nor
@@ -114,6 +115,10 @@ func (g *Experiment) collapseFacts() []string {
 		value := func(split, key string, unit float64) string {
 			return MeanDeviation(runs, unit, func(s *JudgedRun) (float64, bool) { return s.Last(split, key) })
 		}
+		if own := ownValues(runs); own != "" {
+			out = append(out, format.Capital(curve)+": "+own)
+			continue
+		}
 		out = append(out, fmt.Sprintf("%s: NC1 %s on training features, dilation %s, test accuracy %s %%", format.Capital(curve),
 			value("train", "nc1_pinv", 1), value("test", "dilation", 1), value("test", "accuracy", 100)))
 	}
@@ -125,6 +130,9 @@ func (g *Experiment) collapseFacts() []string {
 
 // headline is that of a page about one run.
 func (s *JudgedRun) headline() (finding, numbers string) {
+	if s.Kind == store.Script {
+		return s.scriptHeadline()
+	}
 	finding = fmt.Sprintf("One run: %s, η = %s, seed %d", s.Curve, format.Decimal(s.Noise), s.Seed)
 	var parts []string
 	add := func(words, split, key string) {

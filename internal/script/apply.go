@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"collapse.example/collapse/internal/store"
@@ -60,8 +62,17 @@ func (j *job) apply(ctx context.Context, line []byte) error {
 	}
 	if e.Done {
 		j.done = time.Now()
+		j.noteUnasked(e.Unasked)
 	}
 	return nil
+}
+
+// noteUnasked says which settings had no effect, as far as they are the study's.
+func (j *job) noteUnasked(names []string) {
+	names = slices.DeleteFunc(names, func(name string) bool { _, ok := j.spec.Settings[name]; return !ok })
+	if len(names) > 0 {
+		j.opts.note(fmt.Sprintf("the script never asked for %s: runs that differ in nothing else are the same (run.setting gives a setting)", strings.Join(names, ", ")))
+	}
 }
 
 // bad fails the run because of the line that was read last.

@@ -25,6 +25,7 @@ type event struct {
 	Values     map[string]number `json:"values"`
 	Features   map[string]string `json:"features"` // captures by split, relative to the workspace or absolute
 	Done       bool              `json:"done"`
+	Unasked    []string          `json:"unasked"` // with done: settings of the study that the script never read
 }
 
 // number is a value. JSON has no NaN and no infinities: null and the texts NaN, Infinity and -Infinity stand for them.

@@ -145,7 +145,7 @@ func TestWhatAScriptIsTold(t *testing.T) {
 		t.Setenv("CUDA_VISIBLE_DEVICES", "3")
 		t.Cleanup(func() {
 			read := func(name string) string { text, _ := os.ReadFile(filepath.Join(o.Folder, name)); return string(text) }
-			if got, want := read("line"), "--deep true --name a b --wd 0.001 --widths 1 2 --seed 18446744073709551615\n"; got != want {
+			if got, want := read("line"), "--deep --name a b --wd 0.001 --widths 1 2 --seed 18446744073709551615\n"; got != want {
 				t.Errorf("the line is %q, wanted %q", got, want)
 			}
 			if got, _ := filepath.EvalSymlinks(o.Folder); read("where") != got+"\n" {
@@ -253,6 +253,35 @@ func TestStrangersArePassedOver(t *testing.T) {
 	whole(t, lab, run.Hash, 3)
 	if len(notes) != 1 || !strings.Contains(notes[0], "line 1, is of generation 0") {
 		t.Errorf("notes %q", notes)
+	}
+}
+
+// TestSettingsThatNobodyAskedForAreTold, as far as the study has them.
+func TestSettingsThatNobodyAskedForAreTold(t *testing.T) {
+	var notes []string
+	_, _, err := ran(t, `report 1 0.5; say '{"generation": 1, "done": true, "unasked": ["lr", "other"]}'`, 1,
+		func(s *Spec, o *Options) {
+			s.Settings = map[string]any{"lr": 0.1, "wd": 0}
+			o.Note = func(text string) { notes = append(notes, text) }
+		})
+	must(t, err)
+	if len(notes) != 1 || !strings.Contains(notes[0], "never asked for lr: runs") {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+// TestSettingsAsFlags: truth values as argparse takes them, and a text that looks like a flag.
+func TestSettingsAsFlags(t *testing.T) {
+	s := Spec{Command: []string{"train"}, Settings: map[string]any{"amp": true, "bias": false, "lr": 0.1, "name": "-x", "sizes": []any{3, 4}}}
+	for args, want := range map[string]string{
+		"":      "train",
+		Flags:   "train --amp --lr 0.1 --name=-x --sizes 3 4",
+		FlagsNo: "train --amp --no-bias --lr 0.1 --name=-x --sizes 3 4",
+	} {
+		s.Args = args
+		if got := strings.Join(s.line(), " "); got != want {
+			t.Errorf("args = %q: %s, want %s", args, got, want)
+		}
 	}
 }
 

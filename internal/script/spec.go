@@ -28,14 +28,18 @@ type Spec struct {
 	Epochs  int               `json:"epochs"`            // the run ends after this one
 	Horizon int               `json:"horizon"`           // the length that schedules are made for; larger than Epochs if a search stops the run early
 	Seed    *uint64           `json:"seed,omitempty"`    // nil: the script chooses its own
-	Args    string            `json:"args,omitempty"`    // Flags: settings are also on the command line; not part of the identity
+	Args    string            `json:"args,omitempty"`    // Flags or FlagsNo: settings are also on the command line; not part of the identity
 	Silence time.Duration     `json:"silence,omitempty"` // the run fails if nothing is reported for this long; 0: no limit; not part of the identity
 	// Settings are the user's own: numbers, texts, truth values and lists, as encoding/json decodes them with UseNumber.
 	Settings map[string]any `json:"settings"`
 }
 
-// Flags is the value of Args that also passes settings as --key value.
-const Flags = "flags"
+// Values of Args that also pass settings as --key value. Of a truth value, true is --key alone; false is nothing, as argparse's store_true
+// wants it, or --no-key, as its BooleanOptionalAction does.
+const (
+	Flags   = "flags"
+	FlagsNo = "flags-no"
+)
 
 // MostEpochs is the largest number of epochs of a run.
 const MostEpochs = 1_000_000
@@ -127,26 +131,45 @@ func (s Spec) check() error {
 	return nil
 }
 
-// line returns the command, followed by the settings as flags if requested: --key value, with one value after another for a list. Keys are sorted.
+// line returns the command, followed by the settings as flags if requested: --key value, with one value after another for a list, and
+// --key=value for a text that begins with '-'. Keys are sorted.
 func (s Spec) line() []string {
 	line := slices.Clone(s.Command)
-	if s.Args != Flags {
+	if s.Args == "" {
 		return line
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.Settings)) {
-		line = append(line, "--"+key)
-		list, ok := s.Settings[key].([]any)
-		if !ok {
-			list = []any{s.Settings[key]}
-		}
-		for _, v := range list {
-			line = append(line, fmt.Sprint(v))
-		}
+		line = append(line, s.flag(key, s.Settings[key])...)
 	}
 	if s.Seed != nil {
 		line = append(line, "--seed", fmt.Sprint(*s.Seed))
 	}
 	return line
+}
+
+// flag is a setting as words of a command line.
+func (s Spec) flag(key string, value any) []string {
+	switch v := value.(type) {
+	case bool:
+		switch {
+		case v:
+			return []string{"--" + key}
+		case s.Args == FlagsNo:
+			return []string{"--no-" + key}
+		}
+		return nil
+	case []any:
+		words := []string{"--" + key}
+		for _, one := range v {
+			words = append(words, fmt.Sprint(one))
+		}
+		return words
+	case string:
+		if strings.HasPrefix(v, "-") {
+			return []string{"--" + key + "=" + v}
+		}
+	}
+	return []string{"--" + key, fmt.Sprint(value)}
 }
 
 // sameBeginning reports whether a run with the canonical configuration other is the beginning of s: the same except for the last epoch.

@@ -30,7 +30,7 @@ const (
 //	eta = 3                         # one trial in eta goes on from a rung
 //	batch = 4                       # trials at once where later ones learn from earlier ones
 //	metric = "validation.accuracy"  # the rest of the training samples: data.validation, 0.2 unless [base] says otherwise
-//	goal = "max"
+//	goal = "max"                    # or min; default: what the metric's name says, if it is accuracy or loss
 //	seed = 1
 //	compare = true                  # with [base] itself
 //
@@ -93,7 +93,7 @@ func (f *File) readSearch(t *searchTable, bad *FileError) {
 		return
 	}
 	d := &Search{Sampler: cmp.Or(t.Sampler, search.Bayes), Schedule: cmp.Or(t.Schedule, search.Hyperband), Metric: t.Metric,
-		Goal: cmp.Or(t.Goal, GoalMax), Trials: t.Trials, Epochs: t.Epochs, Eta: cmp.Or(t.Eta, 3), Batch: cmp.Or(t.Batch, 4),
+		Goal: t.Goal, Trials: t.Trials, Epochs: t.Epochs, Eta: cmp.Or(t.Eta, 3), Batch: cmp.Or(t.Batch, 4),
 		MinEpochs: cmp.Or(t.MinEpochs, 1), Seed: cmp.Or(t.Seed, 1), Compare: t.Compare}
 	d.readSpace("", t.Space, bad)
 	final := train.Flat(t.Final)

@@ -16,9 +16,7 @@ func (d *Search) check(f *File, bad *FileError) {
 	if d.split, d.measure, found = strings.Cut(d.Metric, "."); !found && d.Metric != "" {
 		bad.add("[search] metric is %q; wanted split.measure, such as validation.accuracy", d.Metric)
 	}
-	if d.Goal != GoalMax && d.Goal != GoalMin {
-		bad.add("[search] goal is %q; wanted max or min", d.Goal)
-	}
+	d.checkGoal(bad)
 	if !ok {
 		return
 	}
@@ -38,6 +36,19 @@ func (d *Search) check(f *File, bad *FileError) {
 					rung, every)
 			}
 		}
+	}
+}
+
+// checkGoal completes the goal from the metric's name where that leaves no doubt.
+func (d *Search) checkGoal(bad *FileError) {
+	if d.Goal == "" {
+		d.Goal = map[string]string{"accuracy": GoalMax, "loss": GoalMin}[d.measure]
+	}
+	switch {
+	case d.Goal == "" && d.measure != "":
+		bad.add(`[search] goal is missing: is a large or a small %s better? wanted goal = "max" or goal = "min"`, d.Metric)
+	case d.Goal != GoalMax && d.Goal != GoalMin && d.measure != "":
+		bad.add("[search] goal is %q; wanted max or min", d.Goal)
 	}
 }
 

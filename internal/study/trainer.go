@@ -27,7 +27,7 @@ import (
 //	code    = ["train.py", "models/*.py"]   # what computes the runs: part of their identity; default: files that the command names
 //	data    = ["/data/mnist/*"]             # files whose content is part of the identity, too; default: none
 //	epochs  = 100
-//	args    = "flags"                       # settings also as --key value; default: in run.json alone
+//	args    = "flags"                       # settings also as --key value, --key where true; "flags-no": --no-key where false; default: in run.json alone
 //	silence = "30m"                         # a run fails that reports nothing for so long; default: never
 type Trainer struct {
 	Folder string      // the file's folder, where scripts start
@@ -61,8 +61,8 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 		bad.add("[trainer] epochs is %d; wanted 1 to %d", t.Epochs, script.MostEpochs)
 		s.Epochs, s.Horizon = 1, 1 // so that the error is reported once
 	}
-	if t.Args != "" && t.Args != script.Flags {
-		bad.add("[trainer] args is %q; wanted %q, or leave it out", t.Args, script.Flags)
+	if t.Args != "" && t.Args != script.Flags && t.Args != script.FlagsNo {
+		bad.add("[trainer] args is %q; wanted %q, %q (a setting that is false as --no-key), or leave it out", t.Args, script.Flags, script.FlagsNo)
 	}
 	if t.Silence != "" {
 		var err error

@@ -17,7 +17,6 @@ import json
 import math
 import os
 import shutil
-import sys
 import tempfile
 import time
 
@@ -141,7 +140,7 @@ class Run(NoRun):
 
     def report(self, epoch, values):
         self._stay()
-        self._say({"epoch": epoch, "values": {name: _plain(x) for name, x in values.items()}, "features": self._captured})
+        self._say({"epoch": epoch, "values": {name: _plain(name, x) for name, x in values.items()}, "features": self._captured})
         if self._captured:
             self._unread.append(list(self._captured.values()))
         self._captured = {}
@@ -149,10 +148,8 @@ class Run(NoRun):
 
     def done(self):
         self._stay()
-        idle = sorted(set(self.info["settings"]) - self._asked)
-        if self._asked and idle:
-            print("collapse: the study sets %s, and the script never asked for it (run.setting)" % ", ".join(idle), file=sys.stderr)
-        self._say({"done": True})
+        idle = sorted(set(self.info["settings"]) - self._asked) if self._asked else []
+        self._say({"done": True, "unasked": idle} if idle else {"done": True})
 
     def _say(self, event):
         line = json.dumps(dict(event, generation=self.info["generation"]), allow_nan=False) + "\n"
@@ -197,9 +194,16 @@ class Run(NoRun):
         return heard
 
 
-def _plain(x):
-    """A number for JSON: one-element tensors and arrays count as numbers, and non-finite ones become words."""
-    x = float(x)
+def _plain(name, x):
+    """A number for JSON: one-element tensors and arrays count as numbers, None is a missing value, and non-finite ones become words."""
+    if x is None:
+        return None
+    try:
+        if isinstance(x, (str, bytes)):
+            raise TypeError
+        x = float(x)
+    except (TypeError, ValueError):
+        raise TypeError("collapse: the value %r is %.60r; report one number, or None where there is none" % (name, x)) from None
     return x if math.isfinite(x) else "NaN" if x != x else "Infinity" if x > 0 else "-Infinity"
 
 

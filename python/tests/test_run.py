@@ -72,6 +72,20 @@ class Lab(unittest.TestCase):
         self.assertEqual(self.events(), [{"epoch": 3, "values": {"test/loss": 1.0, "lr": "NaN", "a": "-Infinity"}, "features": {}, "generation": 3},
                                          {"done": True, "generation": 3}])
 
+    def test_none_is_missing_and_a_text_is_refused_by_name(self):
+        run = collapse.run()
+        run.report(3, {"test/auc": None})
+        for bad in ("0.5", b"1", [1, 2], object()):
+            with self.assertRaisesRegex(TypeError, "'test/f1' is "):
+                run.report(4, {"test/f1": bad})
+        self.assertEqual([event["values"] for event in self.events()], [{"test/auc": None}])
+
+    def test_settings_that_were_never_asked_for_are_told(self):
+        run = collapse.run()
+        run.setting("lr", 0.1)
+        run.done()
+        self.assertEqual(self.events(), [{"done": True, "unasked": sorted(set(self.info["settings"]) - {"lr"}), "generation": 3}])
+
     def test_checkpoints_have_their_name_when_they_are_whole(self):
         run = collapse.run()
         for _ in range(2):  # the second takes the place of the first

@@ -251,12 +251,19 @@ func (e *engine) compute(ctx context.Context, t *queue.Task, team *parallel.Team
 		return err
 	}
 	err = kind.Compute(ctx, e.lab, t.ID, string(t.Payload), study.Env{Team: team, Engines: e.o.Engines, Scripts: e.o.Scripts, StartOver: e.opened(), Started: func(from int64) { e.voidState(ctx, t, state, from) }, Saved: func(int64) {},
-		Note:     func(text string) { e.o.Logf("run %.12s: %s", t.ID, text) },
+		Note:     func(text string) { e.note(t.ID, text) },
 		Progress: func(p study.Progress) { e.progress(t.ID, "this process", p) }})
 	if errors.Is(err, store.ErrLost) { // lost to a user, or to another process
 		return queue.Postpone(err)
 	}
 	return e.localTrouble(t.ID, err)
+}
+
+// note tells the user about a run; what holds for many is said of the first.
+func (e *engine) note(hash, text string) {
+	if _, again := e.noted.LoadOrStore(text, true); !again {
+		e.o.Logf("run %.12s: %s", hash, text)
+	}
 }
 
 func sortByPosition(list []*openRun) {

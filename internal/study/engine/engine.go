@@ -147,6 +147,7 @@ type engine struct {
 	emptied chan struct{} // capacity 1; a value means that nothing may be left
 
 	scarce sync.Once // says that too many files are open
+	noted  sync.Map  // texts that were told about a run
 
 	watchMu sync.Mutex
 	told    time.Time // when progress was last reported

@@ -4,9 +4,12 @@ package trials
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -35,11 +38,70 @@ func Run(ctx context.Context, lab *store.Lab, f *study.File, o engine.Options) (
 		if _, err := study.Save(lab, f.Name, f.Title, f.Source, p.items); err != nil {
 			return engine.Summary{}, err
 		}
-		s, err := engine.Execute(ctx, lab, []string{f.Name}, o)
+		s, err := execute(ctx, lab, f, p.items, o)
 		if err != nil || s.Cancelled || p.last {
 			return s, err
 		}
 	}
+}
+
+// UnreportedError says that the runs of a search never report its metric.
+type UnreportedError struct {
+	Study, Metric, Run string
+	Reported           []string // what the run reports, as split/measure
+}
+
+func (e *UnreportedError) Error() string {
+	const most = 12
+	names := strings.Join(e.Reported[:min(len(e.Reported), most)], ", ")
+	if more := len(e.Reported) - most; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("study %s: run %.12s has ended and reported no %s, the metric of [search], so that no trial is better than another; it reported %s. Name one of these in the file, and start it again: what is computed stays",
+		e.Study, e.Run, e.Metric, names)
+}
+
+// execute computes the runs asked for so far. It stops when the first trial that ends has reported no metric.
+func execute(ctx context.Context, lab *store.Lab, f *study.File, items []study.Item, o engine.Options) (engine.Summary, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	trials := map[string]bool{} // runs on all samples hold none out for the metric
+	for _, it := range items {
+		trials[it.Hash] = study.TrialOf(it.Payload).Role == study.RoleTrial
+	}
+	watch, looked := o.Watch, false
+	o.Watch = func(e engine.Event) {
+		if e.Ended != nil && !e.Ended.Failed && !looked && trials[e.Ended.Hash] {
+			looked = true
+			if err := unreported(lab.Reader, f, e.Ended.Hash); err != nil {
+				stop(err)
+			}
+		}
+		if watch != nil {
+			watch(e)
+		}
+	}
+	s, err := engine.Execute(ctx, lab, []string{f.Name}, o)
+	var never *UnreportedError
+	if errors.As(context.Cause(ctx), &never) {
+		return s, never
+	}
+	return s, err
+}
+
+// unreported returns an *UnreportedError if a finished run has not one value of the search's metric.
+func unreported(lab *store.Reader, f *study.File, hash string) error {
+	keys, err := lab.Keys(hash)
+	if err != nil || len(keys) == 0 || slices.Contains(keys, f.Search.Key()) {
+		return err
+	}
+	e := &UnreportedError{Study: f.Name, Metric: f.Search.Metric, Run: hash}
+	for _, k := range keys {
+		if k.Series == "epoch" && k.Layer == "" {
+			e.Reported = append(e.Reported, strings.TrimPrefix(k.Split+"/"+k.Measure, "/"))
+		}
+	}
+	return e
 }
 
 // plan holds the runs that a search has asked for so far.

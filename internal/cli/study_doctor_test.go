@@ -1,0 +1,145 @@
+//go:build unix
+
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestASearchForWhatIsNeverReported stops after the first run, names what was reported, and goes on from there once the file is right.
+func TestASearchForWhatIsNeverReported(t *testing.T) {
+	right := fmt.Sprintf(scriptSearch, "random", "full")
+	file, lab := scriptStudy(t, strings.Replace(right, "test/loss", "test/los", 1))
+	_, errs := called(t, 1, "--lab", lab, "study", "run", file, "--workers", "1")
+	if !strings.Contains(errs, "reported no test.los") || !strings.Contains(errs, "it reported sum, test/loss") {
+		t.Error(errs)
+	}
+	begun := func() int {
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(file), "log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(text), "\n")
+	}
+	if n := begun(); n > 3 {
+		t.Errorf("%d of 9 trials began", n)
+	}
+	if err := os.WriteFile(file, []byte(right), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	called(t, 0, "--lab", lab, "study", "run", file, "--workers", "1")
+	if n := begun(); n > 12 {
+		t.Errorf("%d runs began for 9 trials", n)
+	}
+}
+
+// TestWhatHoldsForAllRunsIsSaidOnce: that no script asked for a setting, of the first.
+func TestWhatHoldsForAllRunsIsSaidOnce(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
+	text := strings.Replace(shellTrainer, `\"done\": true}`, `\"done\": true, \"unasked\": [\"wd\"]}`, 1)
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs := called(t, 0, "--lab", lab, "study", "run", file, "--workers", "1"); strings.Count(errs, "never asked for wd") != 1 {
+		t.Error(errs)
+	}
+}
+
+// TestAGoalIsNotGuessed: whether a large or a small value is better is asked, unless the metric is a loss or an accuracy.
+func TestAGoalIsNotGuessed(t *testing.T) {
+	text := strings.Replace(fmt.Sprintf(scriptSearch, "random", "full"), `goal = "min"`, "", 1)
+	file, lab := scriptStudy(t, strings.Replace(text, "test/loss", "sum", 1))
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "metric is") {
+		t.Error(errs)
+	}
+	file, lab = scriptStudy(t, strings.Replace(text, "test/loss", "test/f1", 1))
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "goal is missing: is a large or a small test.f1 better?") {
+		t.Error(errs)
+	}
+	file, lab = scriptStudy(t, strings.Replace(text, "trials = 9", "trials = 4", 1))
+	called(t, 0, "--lab", lab, "study", "run", file)
+	out, _ := called(t, 0, "--lab", lab, "--json", "study", "status", "found")
+	if !strings.Contains(out, `"metric": "test.loss"`) {
+		t.Error(out)
+	}
+	out, _ = called(t, 0, "--lab", lab, "study", "status", "found")
+	best, least := 0.0, 1e9
+	for line := range strings.Lines(out) {
+		var number int
+		var value float64
+		mark := strings.Fields(line)
+		if len(mark) < 3 {
+			continue
+		}
+		if _, err := fmt.Sscan(mark[0], &number); err != nil {
+			continue
+		}
+		for _, word := range mark[1:] {
+			if _, err := fmt.Sscanf(word, "%g", &value); err == nil && strings.Contains(word, ".") {
+				if least = min(least, value); strings.Contains(line, " best ") {
+					best = value
+				}
+				break
+			}
+		}
+	}
+	if best == 0 || best != least {
+		t.Errorf("the best is %g, the least %g:\n%s", best, least, out)
+	}
+}
+
+// TestAnEarlierVersionOfAStudyIsTold: a file whose grid shrank, or another file of the same name, leaves runs behind.
+func TestAnEarlierVersionOfAStudyIsTold(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
+	if _, errs := called(t, 0, "--lab", lab, "study", "run", file); strings.Contains(errs, "earlier version") {
+		t.Error(errs)
+	}
+	if _, errs := called(t, 0, "--lab", lab, "study", "run", file); strings.Contains(errs, "earlier version") {
+		t.Errorf("of the same file: %s", errs)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(scriptGrid, "wd = [0.0, 0.5]", "wd = [0.5]", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs := called(t, 0, "--lab", lab, "study", "run", file); !strings.Contains(errs, "1 run of an earlier version of mine") {
+		t.Error(errs)
+	}
+}
+
+// TestAReportNamesWhatAScriptReports, and claims no noise, seed or missing values of it.
+func TestAReportNamesWhatAScriptReports(t *testing.T) {
+	one := strings.Replace(scriptGrid, "wd = [0.0, 0.5]", "wd = [0.5]", 1)
+	for text, want := range map[string]string{one: "One run of a script: lr 0.1, wd 0.5", scriptGrid: "test/loss"} {
+		file, lab := scriptStudy(t, text)
+		called(t, 0, "--lab", lab, "study", "run", file)
+		out, _ := called(t, 0, "--lab", lab, "study", "report", "mine", "--out", filepath.Join(t.TempDir(), "page"))
+		if !strings.Contains(out, want) || !strings.Contains(out, "sum 10") || strings.Contains(out, "η") || strings.Contains(out, "saved no values") {
+			t.Errorf("%s", out)
+		}
+	}
+}
+
+// TestRunsOfTwoKindsAreNamedByTheirOwnSettings in one list.
+func TestRunsOfTwoKindsAreNamedByTheirOwnSettings(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
+	called(t, 0, "--lab", lab, "study", "run", file)
+	called(t, 0, "--lab", lab, "train", "--data", "glyphs", "--classes", "3", "--width", "16", "--depth", "1", "--epochs", "1")
+	out, _ := called(t, 0, "--lab", lab, "runs", "list")
+	if !strings.Contains(out, "mlp 1×16, glyphs/3, ce") || strings.Contains(out, "lr ,") || strings.Contains(out, "command") || strings.Contains(out, "horizon") {
+		t.Error(out)
+	}
+}
+
+// TestInitPrintsLines that can be pasted.
+func TestInitPrintsLines(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "train.py")
+	if err := os.WriteFile(script, []byte("import torch\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := called(t, 0, "study", "init", "--script", script); strings.Contains(out, `\n`) || !strings.Contains(out, "\n  run = collapse.run() ") {
+		t.Error(out)
+	}
+}

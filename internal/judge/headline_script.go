@@ -1,0 +1,71 @@
+package judge
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/measure"
+)
+
+// mostOwnValues is how many values of a script a headline names.
+const mostOwnValues = 6
+
+// scriptHeadline is that of a run of somebody's own script: its settings, and what it reported last.
+func (s *JudgedRun) scriptHeadline() (finding, numbers string) {
+	finding = "One run of a script"
+	var settings []string
+	for _, key := range slices.Sorted(maps.Keys(s.Settings)) {
+		if !strings.HasPrefix(key, "trainer.") && key != "run.epochs" && key != "run.horizon" {
+			settings = append(settings, ShortKey(key)+" "+ShortValue(s.Settings[key]))
+		}
+	}
+	if len(settings) > 0 {
+		finding += ": " + strings.Join(settings, ", ")
+	}
+	var parts []string
+	for _, k := range s.ownKeys() {
+		if v, ok := s.Last(k.Split, k.Measure); ok {
+			parts = append(parts, nameOf(k)+" "+format.Measure(k.Measure, v))
+		}
+	}
+	if len(parts) == 0 {
+		return finding, "It has reported no values."
+	}
+	return finding, "After " + format.Count(int(s.LastStep()), "epoch") + ": " + format.List(parts[:min(len(parts), mostOwnValues)]) + "."
+}
+
+// ownKeys are the values that a script reports of its last layer, its own names before those of measures, as a reader sorts them.
+func (r *Run) ownKeys() []SeriesKey {
+	keys := slices.DeleteFunc(r.Keys(), func(k SeriesKey) bool { return k.Layer != "" })
+	standard := func(k SeriesKey) int {
+		if _, known := measure.Lookup(k.Measure); known {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(keys, func(a, b SeriesKey) int {
+		if order := standard(a) - standard(b); order != 0 {
+			return order
+		}
+		return strings.Compare(nameOf(a), nameOf(b))
+	})
+	return keys
+}
+
+// nameOf is the name under which a script reports a value.
+func nameOf(k SeriesKey) string { return strings.TrimPrefix(k.Split+"/"+k.Measure, "/") }
+
+// ownValues are the means over runs of a script of what the first of them reports; "" for other runs.
+func ownValues(runs []*JudgedRun) string {
+	if len(runs) == 0 || runs[0].Kind != store.Script {
+		return ""
+	}
+	var parts []string
+	for _, k := range runs[0].ownKeys() {
+		parts = append(parts, nameOf(k)+" "+MeanDeviation(runs, 1, func(s *JudgedRun) (float64, bool) { return s.Last(k.Split, k.Measure) }))
+	}
+	return strings.Join(parts[:min(len(parts), mostOwnValues)], ", ")
+}
