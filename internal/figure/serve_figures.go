@@ -126,7 +126,11 @@ func Grid(runs []judge.Run) Picture {
 			}
 			p.Table.Rows = append(p.Table.Rows, line)
 		}
-		p.Panels = append(p.Panels, gridPanel(m.label, m.title, rows, columns, z))
+		panel := heatPanel(m.label, m.title, "", "label noise η", rows, decimals(columns), z)
+		if m.label == "finished" {
+			panel.Series[0].Heat.Range = chart.Range(0, 1)
+		}
+		p.Panels = append(p.Panels, panel)
 	}
 	return p
 }
@@ -149,27 +153,4 @@ func cell(runs []judge.Run, row string, noise float64, split, key string) float6
 		}
 	}
 	return judge.Mean(v)
-}
-
-func gridPanel(id, title string, rows []string, columns []float64, z chart.Numbers) chart.Panel {
-	axis := func(label string, n int, name func(int) string) chart.Axis {
-		a := chart.Axis{Label: label, Range: chart.Range(-0.5, float64(n)-0.5)}
-		for i := range n {
-			a.Ticks = append(a.Ticks, chart.Tick{Value: float64(i), Label: name(i)})
-		}
-		return a
-	}
-	short := func(i int) string {
-		if words := []rune(rows[i]); len(words) > 18 {
-			return string(words[:17]) + "…"
-		}
-		return rows[i]
-	}
-	heat := &chart.Heat{Columns: len(columns), Rows: len(rows), X: [2]float64{-0.5, float64(len(columns)) - 0.5},
-		Y: [2]float64{-0.5, float64(len(rows)) - 0.5}, Z: z}
-	if id == "finished" {
-		heat.Range = chart.Range(0, 1)
-	}
-	return chart.Panel{ID: id, Title: title, X: axis("label noise η", len(columns), func(i int) string { return format.Decimal(columns[i]) }),
-		Y: axis("", len(rows), short), Series: []chart.Series{{ID: id, Kind: chart.HeatMap, Heat: heat}}}
 }

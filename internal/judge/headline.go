@@ -25,6 +25,9 @@ func Headline(gs []*Experiment, claims [][]Claim) (finding, numbers string, fact
 		if slices.ContainsFunc(facts, func(f string) bool { return strings.Contains(f, " ± ") }) {
 			numbers = "Mean ± standard deviation over runs."
 		}
+		if g.OfScripts() {
+			return "What these runs reported", numbers, facts
+		}
 		return "How far the classes collapsed in these runs", numbers, facts
 	}
 	growth := claims[0][0]
@@ -102,7 +105,7 @@ func collapseFactsOf(gs []*Experiment) []string {
 		}
 	}
 	if more := len(gs) - mostFacts; more > 0 {
-		out = append(out, "And "+format.Count(more, "other setting")+": the page has a section for each")
+		out = append(out, "And "+format.Count(more, "other setting"))
 	}
 	return out
 }

@@ -26,7 +26,7 @@ func (s *JudgedRun) scriptHeadline() (finding, numbers string) {
 		finding += ": " + strings.Join(settings, ", ")
 	}
 	var parts []string
-	for _, k := range s.ownKeys() {
+	for _, k := range s.OwnKeys() {
 		if v, ok := s.Last(k.Split, k.Measure); ok {
 			parts = append(parts, nameOf(k)+" "+format.Measure(k.Measure, v))
 		}
@@ -37,8 +37,8 @@ func (s *JudgedRun) scriptHeadline() (finding, numbers string) {
 	return finding, "After " + format.Count(int(s.LastStep()), "epoch") + ": " + format.List(parts[:min(len(parts), mostOwnValues)]) + "."
 }
 
-// ownKeys are the values that a script reports of its last layer, its own names before those of measures, as a reader sorts them.
-func (r *Run) ownKeys() []SeriesKey {
+// OwnKeys are the values of a run, but for those of inner layers: names that no measure has come first.
+func (r *Run) OwnKeys() []SeriesKey {
 	keys := slices.DeleteFunc(r.Keys(), func(k SeriesKey) bool { return k.Layer != "" })
 	standard := func(k SeriesKey) int {
 		if _, known := measure.Lookup(k.Measure); known {
@@ -58,13 +58,16 @@ func (r *Run) ownKeys() []SeriesKey {
 // nameOf is the name under which a script reports a value.
 func nameOf(k SeriesKey) string { return strings.TrimPrefix(k.Split+"/"+k.Measure, "/") }
 
+// OfScripts reports whether the runs are of somebody's own script.
+func (g *Experiment) OfScripts() bool { return len(g.Runs) > 0 && g.Runs[0].Kind == store.Script }
+
 // ownValues are the means over runs of a script of what the first of them reports; "" for other runs.
 func ownValues(runs []*JudgedRun) string {
 	if len(runs) == 0 || runs[0].Kind != store.Script {
 		return ""
 	}
 	var parts []string
-	for _, k := range runs[0].ownKeys() {
+	for _, k := range runs[0].OwnKeys() {
 		parts = append(parts, nameOf(k)+" "+MeanDeviation(runs, 1, func(s *JudgedRun) (float64, bool) { return s.Last(k.Split, k.Measure) }))
 	}
 	return strings.Join(parts[:min(len(parts), mostOwnValues)], ", ")

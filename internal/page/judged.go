@@ -24,7 +24,7 @@ func Judge(runs []judge.Run) []Judged {
 	var out []Judged
 	for _, g := range gs {
 		j := Judged{Title: g.Title}
-		if len(g.Runs) > 1 && g.Count(func(s *judge.JudgedRun) bool { return s.Noise > 0 }) > 0 {
+		if manyNoisy(g) {
 			j.Claims = g.Claims()
 			for _, p := range figure.MainFigures(g) {
 				if len(p.Panels) > 0 {

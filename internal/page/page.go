@@ -25,6 +25,8 @@ type page struct {
 	Commands                []string
 	Compute                 *Compute
 	Beside                  *besideShown
+	Map                     *shown // of the settings, where there are more than have a section
+	Further                 int    // settings without one
 	shared
 }
 
@@ -60,6 +62,7 @@ type pair struct{ Name, Value string }
 // section is one group of the page.
 type section struct {
 	ID, Title string
+	Script    bool // of somebody's own script, which is asked for no features or theory
 	Claims    []judge.Claim
 	Main      []shown // M-D Fig. 1, with and without degenerate runs
 	More      []shown // the same with other forms of memorization, folded
@@ -109,6 +112,14 @@ func prepare(p figure.Picture) shown {
 	return f
 }
 
+// mostSections is how many settings have a section of their own, with figures in files: a grid of a thousand would make as many.
+const mostSections = 12
+
+// manyNoisy reports whether the paper's claims are asked of an experiment.
+func manyNoisy(g *judge.Experiment) bool {
+	return len(g.Runs) > 1 && g.Count(func(s *judge.JudgedRun) bool { return s.Noise > 0 }) > 0
+}
+
 // build makes the page and the pictures that get files next to it.
 func build(study Study) (page, []figure.Picture, Result) {
 	gs, unfinished := judge.Experiments(study.Runs)
@@ -116,10 +127,24 @@ func build(study Study) (page, []figure.Picture, Result) {
 	res := Result{Runs: len(study.Runs), Failed: len(unfinished)}
 	var pictures []figure.Picture
 	var all [][]judge.Claim
-	for _, g := range gs {
-		s, drawn, claims := sectionOf(g, study)
-		p.Groups = append(p.Groups, s)
-		pictures = append(pictures, drawn...)
+	if p.Further = max(0, len(gs)-mostSections); p.Further > 0 {
+		if drawn := figure.SettingsMap(study.Runs); len(drawn.Panels) > 0 {
+			pictures = append(pictures, drawn)
+			of := prepare(drawn)
+			p.Map = &of
+		}
+	}
+	for i, g := range gs {
+		var claims []judge.Claim
+		if i < mostSections {
+			var s section
+			var drawn []figure.Picture
+			s, drawn, claims = sectionOf(g, study)
+			p.Groups = append(p.Groups, s)
+			pictures = append(pictures, drawn...)
+		} else if manyNoisy(g) {
+			claims = g.Claims()
+		}
 		all = append(all, claims)
 		res.Claims = append(res.Claims, claims...)
 		res.Degenerate += g.Count(judge.IsDegenerate)
@@ -136,7 +161,10 @@ func build(study Study) (page, []figure.Picture, Result) {
 	res.Facts = p.Facts
 	if p.Title == "" {
 		p.Title = "Neural collapse"
-		if len(gs) > 0 {
+		switch {
+		case len(gs) > 0 && gs[0].OfScripts():
+			p.Title = "Runs of a script"
+		case len(gs) > 0:
 			p.Title = "Memorization and dilation: " + gs[0].Title
 		}
 	}
@@ -164,6 +192,13 @@ func tiles(gs []*judge.Experiment, res Result) []format.Tile {
 		}
 	}
 	done := res.Runs - res.Failed
+	if len(gs) > 0 && gs[0].OfScripts() {
+		return []format.Tile{
+			counted(done, "finished run", "finished runs"),
+			counted(len(gs), "setting", "settings"),
+			tile(strconv.Itoa(res.Failed), "failed or unfinished"),
+		}
+	}
 	return []format.Tile{
 		counted(done, "finished run", "finished runs"),
 		counted(len(curves), "loss", "losses"),
@@ -177,7 +212,7 @@ func tiles(gs []*judge.Experiment, res Result) []format.Tile {
 
 // sectionOf draws everything of one group.
 func sectionOf(g *judge.Experiment, study Study) (section, []figure.Picture, []judge.Claim) {
-	s := section{ID: "group" + g.Suffix, Title: g.Title}
+	s := section{ID: "group" + g.Suffix, Title: g.Title, Script: g.OfScripts()}
 	var drawn []figure.Picture
 	add := func(p figure.Picture) (shown, bool) {
 		if len(p.Panels) == 0 {
@@ -186,8 +221,7 @@ func sectionOf(g *judge.Experiment, study Study) (section, []figure.Picture, []j
 		drawn = append(drawn, p)
 		return prepare(p), true
 	}
-	noisy := g.Count(func(s *judge.JudgedRun) bool { return s.Noise > 0 }) > 0
-	if len(g.Runs) > 1 && noisy {
+	if manyNoisy(g) {
 		s.Claims = g.Claims()
 		for _, p := range figure.MainFigures(g) {
 			if f, ok := add(p); ok {
@@ -224,6 +258,12 @@ func epochsOf(g *judge.Experiment, noise float64, add func(figure.Picture) (show
 	first.Caption = "Mean over seeds; the band runs from the smallest to the largest seed. Training measures are taken in evaluation mode on the labels trained on; test labels are never corrupted."
 	rest.Title = "Every other measure against epoch, η = " + format.Decimal(noise)
 	rest.Caption = "As above. “clean” means the training samples that kept their label. The key and the split of each measure stand above its axis."
+	if g.OfScripts() { // which say nothing of label noise
+		e.Title = format.Count(len(g.Runs), "run")
+		first.Title, rest.Title = "Measures of collapse against epoch", "What the script reported against epoch"
+		first.Caption = "Mean over seeds; the band runs from the smallest to the largest seed."
+		rest.Caption = first.Caption + " The name and the split of each value stand above its axis."
+	}
 	for _, p := range []figure.Picture{first, rest} {
 		if f, ok := add(p); ok {
 			e.Figures = append(e.Figures, f)
@@ -248,6 +288,9 @@ func (p *page) figures() (figures, last []*shown) {
 	}
 	if p.Beside != nil {
 		figures = append([]*shown{&p.Beside.Figure}, figures...)
+	}
+	if p.Map != nil {
+		figures = append([]*shown{p.Map}, figures...)
 	}
 	figures = append(figures, more...)
 	if p.Single {

@@ -1,0 +1,62 @@
+package page
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/store"
+)
+
+// TestALargeGridHasOneMap: a section for each of many settings would be thousands of files; they get a map instead, with the mean over
+// seeds of each pair of settings in its place.
+func TestALargeGridHasOneMap(t *testing.T) {
+	const as, bs = 7, 5
+	var runs []judge.Run
+	for i := range as * bs * 2 {
+		a, b, seed := i%as+1, i/as%bs+1, i/(as*bs)
+		row := store.Run{Hash: fmt.Sprintf("%064x", i+1), Kind: store.Script, Status: store.Done, HasEpochs: true, LastEpoch: 2,
+			Config: []byte(fmt.Sprintf(`{"a":%d,"b":%d,"run":{"epochs":2,"horizon":2,"seed":%d},"trainer":{"command":["x.py"]}}`, a, b, seed))}
+		run, err := judge.NewRun(row, []store.Value{
+			{Key: store.Key{Series: "epoch", Split: "val", Measure: "f1"}, Step: 1, Value: 7},
+			{Key: store.Key{Series: "epoch", Split: "val", Measure: "f1"}, Step: 2, Value: float64(10*a+b) + float64(seed)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	dir := filepath.Join(t.TempDir(), "page")
+	res, err := Write(outfile.At(dir, Kind), Study{Runs: runs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	if err := filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {
+		if !e.IsDir() {
+			files++
+		}
+		return err
+	}); err != nil || files > 200 {
+		t.Errorf("%d files, %v", files, err)
+	}
+	html, err := os.ReadFile(res.Index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("The other %d are in the", as*bs-mostSections); !strings.Contains(string(html), want) || !strings.Contains(string(html), "val/f1") {
+		t.Errorf("the page lacks %q or the map", want)
+	}
+	table, err := os.ReadFile(filepath.Join(dir, "figures", "settings.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []string{"11.5", "75.5", "32.5"} { // 10 a + b + ½
+		if n := strings.Count(string(table), ","+value+",,\n"); n != 1 {
+			t.Errorf("the map has %s %d times:\n%s", value, n, table)
+		}
+	}
+}
