@@ -83,6 +83,9 @@ func (c *studyRunCmd) grid(a *app, f *study.File, o engine.Options) error {
 		return err
 	}
 	items, err := f.Items(nil)
+	if wrong := (*train.ConfigError)(nil); errors.As(err, &wrong) {
+		return usageError{err}
+	}
 	if err != nil {
 		return err
 	}

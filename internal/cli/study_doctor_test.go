@@ -49,6 +49,28 @@ func TestWhatHoldsForAllRunsIsSaidOnce(t *testing.T) {
 	}
 }
 
+// TestOneSourceOfEpochs: a script that reads --epochs gets the study's, and a setting that says otherwise is an error.
+func TestOneSourceOfEpochs(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
+	text := "# takes '--epochs'\necho $* >> words\n" + shellTrainer
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	called(t, 0, "--lab", lab, "study", "run", file)
+	words, err := os.ReadFile(filepath.Join(filepath.Dir(file), "words"))
+	if err != nil || strings.Count(string(words), "--epochs 4\n") != 2 {
+		t.Errorf("%s, %v", words, err)
+	}
+	file, lab = scriptStudy(t, strings.Replace(scriptGrid, "lr = 0.1", "num_epochs = 7", 1))
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "num_epochs: is 7, and the runs have 4 epochs") {
+		t.Error(errs)
+	}
+	file, lab = scriptStudy(t, strings.Replace(strings.Replace(scriptGrid, "[study]", "[study]\nseeds = 2", 1), "lr = 0.1", "seed = 7", 1))
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "leave out one of them") {
+		t.Error(errs)
+	}
+}
+
 // TestAGoalIsNotGuessed: whether a large or a small value is better is asked, unless the metric is a loss or an accuracy.
 func TestAGoalIsNotGuessed(t *testing.T) {
 	text := strings.Replace(fmt.Sprintf(scriptSearch, "random", "full"), `goal = "min"`, "", 1)

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -96,6 +97,28 @@ func digestFile(path string) (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// epochsFlag is what many scripts call the number of epochs on the command line, for which they make their schedules.
+const epochsFlag = "epochs"
+
+// mostRead is how much of a file of code is searched for a flag.
+const mostRead = 1 << 20
+
+// reads reports whether a file of the code names a flag, in quotes of either kind.
+func (s Spec) reads(folder, flag string) bool {
+	for name := range s.Code {
+		f, err := inputfile.Open(filepath.Join(folder, filepath.FromSlash(name)))
+		if err != nil {
+			continue
+		}
+		text, err := io.ReadAll(io.LimitReader(f, mostRead))
+		f.Close()
+		if err == nil && (bytes.Contains(text, []byte(`"`+flag+`"`)) || bytes.Contains(text, []byte(`'`+flag+`'`))) {
+			return true
+		}
+	}
+	return false
 }
 
 // ChangedError says that the code in a folder differs from that of the run.

@@ -197,6 +197,9 @@ func (j *job) start() error {
 		return err
 	}
 	line := j.spec.line()
+	if _, own := j.spec.Settings[epochsFlag]; j.spec.Args != "" && !own && j.spec.reads(folder, "--"+epochsFlag) {
+		line = append(line, "--"+epochsFlag, fmt.Sprint(j.spec.Horizon))
+	}
 	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = folder, info.environment(j.work.path(runFile)), j.log, j.log
 	j.marked = time.Now()

@@ -285,6 +285,17 @@ func TestSettingsAsFlags(t *testing.T) {
 	}
 }
 
+// TestEpochsArePassedToScriptsThatReadThem, unless the study has a setting of that name.
+func TestEpochsArePassedToScriptsThatReadThem(t *testing.T) {
+	for text, want := range map[string]bool{`p.add_argument("--epochs", type=int)`: true, `p.add_argument('--epochs')`: true, "# --epochs 3": false, "": false} {
+		folder := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(folder, "t.py"), []byte(text), 0o666))
+		if got := (Spec{Code: map[string]string{"t.py": "", "gone.py": ""}}).reads(folder, "--epochs"); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
 func TestEpochsThatAreNotReportedCount(t *testing.T) {
 	lab, run, err := ran(t, "report 3 0.3; report 7 0.7; finish", 7, nil)
 	must(t, err)

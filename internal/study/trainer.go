@@ -158,6 +158,14 @@ func (s scripts) specOf(settings []string) (script.Spec, error) {
 			spec.Settings[key] = v
 		}
 	}
+	for _, key := range []string{"epochs", "num_epochs", "n_epochs", "max_epochs"} {
+		if v, ok := spec.Settings[key]; ok && fmt.Sprint(v) != strconv.Itoa(spec.Horizon) {
+			complain(key, "is %v, and the runs have %d epochs ([trainer] epochs): write %s instead, which the script gets as run.epochs() and, with args = \"flags\", as --epochs", v, spec.Horizon, script.EpochsKey)
+		}
+	}
+	if v, ok := spec.Settings["seed"]; ok && spec.Seed != nil && fmt.Sprint(v) != fmt.Sprint(*spec.Seed) {
+		complain("seed", "is %v, and the study's seeds give %d: leave out one of them", v, *spec.Seed)
+	}
 	if len(bad.Problems) > 0 {
 		return spec, bad
 	}
