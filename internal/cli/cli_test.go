@@ -27,6 +27,10 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(config)
 		os.Setenv("XDG_CONFIG_HOME", config)
+		if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" { // where tests that build a program find what is built
+			os.Setenv("GOCACHE", filepath.Join(cache, "go-build"))
+		}
+		os.Setenv("XDG_CACHE_HOME", config)
 	}
 	m.Run() // the code it ends with is heeded by whoever called TestMain
 }

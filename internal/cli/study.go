@@ -69,11 +69,21 @@ func (c *studyRunCmd) Run(a *app) error {
 	}
 	if f.Trainer != nil { // the user named the file that holds this command
 		o.Scripts = f.Trainer.Folder
+		if !c.DryRun {
+			keepCode(a, f.Trainer)
+		}
 	}
 	if f.Search != nil {
 		return c.search(a, f, o)
 	}
 	return c.grid(a, f, o)
+}
+
+// keepCode copies the code of a study, so that runs which wait are computed with it, whatever is edited meanwhile.
+func keepCode(a *app, t *study.Trainer) {
+	if err := t.Keep(); err != nil {
+		a.notef("the code is not copied, so that a change of it while the study runs fails the runs that wait: %v\n", err)
+	}
 }
 
 // grid computes the runs of a study file without a search.

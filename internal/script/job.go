@@ -78,7 +78,7 @@ func Run(ctx context.Context, lab *store.Lab, spec Spec, opts Options) error {
 	case err == nil && known.Status == store.Failed:
 		return failed("run %.12s failed before: %s", hash, known.Error)
 	}
-	if err := spec.checkCode(opts.Folder); err != nil {
+	if opts.Folder, err = spec.codeIn(opts); err != nil {
 		return err
 	}
 	claim, _, err := lab.Claim(store.Spec{Kind: store.Script, Config: canonical, Program: train.ThisProgram()})
@@ -93,6 +93,21 @@ func Run(ctx context.Context, lab *store.Lab, spec Spec, opts Options) error {
 	err = j.run(ctx)
 	stop()
 	return j.settle(err)
+}
+
+// codeIn returns the folder in which a run starts: that of its code or, if that has changed, of the copy that its study has kept.
+func (s Spec) codeIn(opts Options) (string, error) {
+	err := s.checkCode(opts.Folder)
+	var changed *ChangedError
+	if !errors.As(err, &changed) {
+		return opts.Folder, err
+	}
+	kept := s.kept(opts.Folder)
+	if kept == "" {
+		return "", err
+	}
+	opts.note(fmt.Sprintf("%s %s since the study began: its runs use the copy of then, in %s", changed.Path, changed.Why, kept))
+	return kept, nil
 }
 
 // job is one attempt at a run.

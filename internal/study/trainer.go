@@ -102,6 +102,9 @@ func digestFiles(s *script.Spec, folder string, t *trainerTable, bad *FileError)
 	}
 }
 
+// Keep copies the code, so that the study's runs use it as it is now.
+func (t *Trainer) Keep() error { return t.spec.Keep(t.Folder) }
+
 // text writes the table with the digests.
 func (t *Trainer) text() string {
 	var b strings.Builder

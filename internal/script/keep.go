@@ -1,0 +1,136 @@
+package script
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/outfile"
+)
+
+// mostKept is how many bytes of code are copied.
+const mostKept = 64 << 20
+
+// Keep copies the code in folder to the user's cache, so that the runs of a study use what it was when the study began, whatever its files
+// are meanwhile. The cache lies outside every lab, and a copy is used only if it has the digests of the run.
+func (s Spec) Keep(folder string) error {
+	dir, err := s.keptIn(folder)
+	if err != nil {
+		return err
+	}
+	prune(filepath.Dir(dir))
+	left := int64(mostKept)
+	for _, name := range slices.Sorted(maps.Keys(s.Code)) {
+		at := filepath.FromSlash(name)
+		if !filepath.IsLocal(at) {
+			return &ChangedError{name, "is not below the folder of the code"}
+		}
+		f, err := inputfile.Open(filepath.Join(folder, at))
+		if err != nil {
+			return err
+		}
+		text, err := io.ReadAll(io.LimitReader(f, left+1))
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		if left -= int64(len(text)); left < 0 {
+			return fmt.Errorf("script: the code has more than %d MiB", mostKept>>20)
+		}
+		if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != s.Code[name] {
+			return &ChangedError{filepath.Join(folder, at), "has changed"}
+		}
+		to := filepath.Join(dir, at)
+		if old, err := os.ReadFile(to); err == nil && bytes.Equal(old, text) {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return err
+		}
+		if err := outfile.Write(to, text); err != nil {
+			return err
+		}
+	}
+	now := time.Now()
+	return os.Chtimes(dir, now, now)
+}
+
+// keptFor is how long a copy stays that no study has asked for.
+const keptFor = 90 * 24 * time.Hour
+
+var keptName = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// prune removes old copies.
+func prune(dir string) {
+	entries, _ := os.ReadDir(dir) // without the folder there is nothing to remove
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && e.IsDir() && keptName.MatchString(e.Name()) && time.Since(info.ModTime()) > keptFor {
+			os.RemoveAll(filepath.Join(dir, e.Name())) // next time, if not now
+		}
+	}
+}
+
+// keptIn is the folder of the copies.
+func (s Spec) keptIn(folder string) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("script: %w", err)
+	}
+	folder, err = filepath.Abs(folder)
+	if err != nil {
+		return "", fmt.Errorf("script: %w", err)
+	}
+	key, err := json.Marshal([]any{folder, s.Code})
+	if err != nil {
+		return "", fmt.Errorf("script: %w", err)
+	}
+	sum := sha256.Sum256(key)
+	return filepath.Join(cache, "collapse", "code", hex.EncodeToString(sum[:16])), nil
+}
+
+// kept returns the folder of the copies, with links to all that lies beside the code in folder; "" if there is no copy of that code.
+func (s Spec) kept(folder string) string {
+	dir, err := s.keptIn(folder)
+	if err != nil || s.checkCode(dir) != nil {
+		return ""
+	}
+	if folder, err = filepath.Abs(folder); err != nil || linkBeside(dir, folder) != nil {
+		return ""
+	}
+	return dir
+}
+
+// linkBeside links what a folder has and its copy lacks. Folders that both have hold code, and are gone through.
+func linkBeside(dir, folder string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		here, there := filepath.Join(dir, e.Name()), filepath.Join(folder, e.Name())
+		info, err := os.Lstat(here)
+		switch {
+		case err == nil && info.IsDir() && e.IsDir():
+			err = linkBeside(here, there)
+		case err == nil: // a copy, or a link from before
+		default:
+			if err = os.Symlink(there, here); errors.Is(err, os.ErrExist) { // another run was faster
+				err = nil
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

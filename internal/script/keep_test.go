@@ -1,0 +1,64 @@
+package script
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestCodeIsKept: after the files have changed, runs start in a copy of the code with everything else beside it; a copy that somebody
+// changed, and old ones, are not used.
+func TestCodeIsKept(t *testing.T) {
+	cache, folder := t.TempDir(), t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	write := func(name, text string) {
+		t.Helper()
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o777))
+		must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666))
+	}
+	write("train.py", "old")
+	write("models/net.py", "old net")
+	write("models/notes.txt", "beside")
+	write("data/x", "data")
+	code, err := DigestCode(folder, []string{"train.py", "models/*.py"})
+	must(t, err)
+	s := Spec{Code: code}
+	if got, err := s.codeIn(Options{Folder: folder}); err != nil || got != folder {
+		t.Fatalf("unchanged code starts in %s, %v", got, err)
+	}
+	write("train.py", "new")
+	if _, err := s.codeIn(Options{Folder: folder}); err == nil || !strings.Contains(err.Error(), "has changed") {
+		t.Fatalf("changed code that was not kept: %v", err)
+	}
+	write("train.py", "old")
+	old := filepath.Join(cache, "collapse", "code", strings.Repeat("a", 32))
+	must(t, os.MkdirAll(old, 0o700))
+	must(t, os.Chtimes(old, time.Time{}, time.Now().Add(-2*keptFor)))
+	must(t, s.Keep(folder))
+	must(t, s.Keep(folder))
+	if _, err := os.Stat(old); !os.IsNotExist(err) {
+		t.Errorf("an old copy stays: %v", err)
+	}
+	write("train.py", "new")
+	write("models/net.py", "new net")
+	said := ""
+	kept, err := s.codeIn(Options{Folder: folder, Note: func(text string) { said = text }})
+	must(t, err)
+	for name, want := range map[string]string{"train.py": "old", "models/net.py": "old net", "models/notes.txt": "beside", "data/x": "data"} {
+		if text, err := os.ReadFile(filepath.Join(kept, name)); err != nil || string(text) != want {
+			t.Errorf("%s in the copy is %q, %v", name, text, err)
+		}
+	}
+	if !strings.Contains(said, "use the copy of then") {
+		t.Errorf("said %q", said)
+	}
+	if err := s.Keep(folder); err == nil {
+		t.Error("other code was kept under the digests of the old")
+	}
+	must(t, os.WriteFile(filepath.Join(kept, "train.py"), []byte("planted"), 0o666))
+	if _, err := s.codeIn(Options{Folder: folder}); err == nil {
+		t.Error("a copy that was changed is used")
+	}
+}
