@@ -85,6 +85,24 @@ func TestOnlyOwnNamesAndOriginsAreAnswered(t *testing.T) {
 	}
 }
 
+// TestNamesOfAProxy: a name that was given is answered to, and needs a token, since others may reach it.
+func TestNamesOfAProxy(t *testing.T) {
+	s := startTest(t, Options{Lab: demoLab(t), Hosts: []string{"Lab.example.org."}})
+	token := s.URL()[strings.Index(s.URL(), "token=")+len("token="):]
+	for host, want := range map[string]int{"lab.example.org": 200, "LAB.example.org:443": 200, "evil.example": 421, "x.lab.example.org": 421} {
+		at := strings.Split(s.URL(), "?")[0]
+		if answer, _ := get(t, http.DefaultClient, "GET", at, map[string]string{"Host": host}); want == 200 && answer.StatusCode == 200 {
+			t.Errorf("%s without a token: %d", host, answer.StatusCode)
+		}
+		if answer, _ := get(t, &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, "GET", at+"?token="+token, map[string]string{"Host": host}); (answer.StatusCode < 400) != (want == 200) || want != 200 && answer.StatusCode != want {
+			t.Errorf("%s with the token: %d, want %d", host, answer.StatusCode, want)
+		}
+	}
+	if _, err := Start(Options{Lab: demoLab(t), Listen: "127.0.0.1:0", Hosts: []string{"https://x.org"}}); err == nil || !strings.Contains(err.Error(), "without scheme") {
+		t.Errorf("a URL for a name: %v", err)
+	}
+}
+
 func TestTokenIsNeededBeyondLoopback(t *testing.T) {
 	s := startTest(t, Options{Lab: demoLab(t), Listen: "0.0.0.0:0"})
 	if !s.NeedsToken() || !strings.Contains(s.URL(), "token=") {

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -20,13 +21,15 @@ import (
 // rebinding), and by the token where strangers could connect.
 type gate struct {
 	addr  *net.TCPAddr
-	name  string // host part of --listen, "" if it was left out
-	token string // "" on a loopback address without a token
-	own   string // this machine's name
+	name  string   // host part of --listen, "" if it was left out
+	token string   // "" on a loopback address without a token
+	own   string   // this machine's name
+	hosts []string // further names, under which a proxy passes requests on
 }
 
-// newGate makes a token if the address is not a loopback one, unless one is given.
-func newGate(listen string, addr *net.TCPAddr, token string) (*gate, error) {
+// newGate makes a token if the address is not a loopback one, or further names are given, under which a proxy makes it known to others,
+// unless a token is given.
+func newGate(listen string, addr *net.TCPAddr, token string, hosts []string) (*gate, error) {
 	name, _, err := net.SplitHostPort(listen)
 	if err != nil {
 		return nil, fmt.Errorf("serve: --listen is %q, wanted HOST:PORT: %w", listen, err)
@@ -34,11 +37,17 @@ func newGate(listen string, addr *net.TCPAddr, token string) (*gate, error) {
 	if token != "" && len(token) < 16 {
 		return nil, errors.New("serve: the token is shorter than 16 characters, which can be guessed")
 	}
-	if token == "" && !addr.IP.IsLoopback() {
+	for i, host := range hosts {
+		hosts[i] = strings.ToLower(strings.TrimSuffix(host, "."))
+		if host == "" || strings.ContainsAny(host, "/:?#@ ") {
+			return nil, fmt.Errorf("serve: --host is %q, wanted a name such as lab.example.org, without scheme, port and path", host)
+		}
+	}
+	if token == "" && (!addr.IP.IsLoopback() || len(hosts) > 0) {
 		token = rand.Text()
 	}
 	own, _ := os.Hostname() // "" if it has none
-	return &gate{addr: addr, name: name, token: token, own: own}, nil
+	return &gate{addr: addr, name: name, token: token, own: own, hosts: hosts}, nil
 }
 
 // url is the address for a browser on this machine.
@@ -65,7 +74,7 @@ func (g *gate) knowsHost(host string) bool {
 		return g.token != "" || ip.IsLoopback() // an IP address cannot be rebound; other machines need the token
 	}
 	own := strings.ToLower(g.own)
-	return name == "localhost" || name == strings.ToLower(g.name) && name != "" ||
+	return name == "localhost" || slices.Contains(g.hosts, name) || name == strings.ToLower(g.name) && name != "" ||
 		g.token != "" && own != "" && (name == own || strings.HasPrefix(name, own+".") || name == own+".local")
 }
 

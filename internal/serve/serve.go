@@ -33,6 +33,7 @@ import (
 type Options struct {
 	Lab         string   // directory of the lab, which may be created later
 	Listen      string   // host:port; "" is 127.0.0.1:8642. Port 0 takes a free one
+	Hosts       []string // further names that a proxy passes on; a token is then needed
 	Token       string   // what a browser must show; "" makes one if the address is not a loopback one
 	Control     Control  // what a page may do to runs; nil: nothing
 	Searches    Searches // reads what a search of settings has found; nil: none is drawn
@@ -137,7 +138,7 @@ func Start(opt Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve: %w; choose another --listen (port 0 takes a free one)", err)
 	}
-	gate, err := newGate(opt.Listen, listener.Addr().(*net.TCPAddr), opt.Token)
+	gate, err := newGate(opt.Listen, listener.Addr().(*net.TCPAddr), opt.Token, opt.Hosts)
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
