@@ -11,6 +11,7 @@ import (
 
 type serveCmd struct {
 	Listen  string   `help:"Address to listen on: for browsers. Anything but a loopback address needs a token, which is printed once, and sends plain text, since there is no TLS." default:"127.0.0.1:8642" placeholder:"HOST:PORT"`
+	Base    string   `help:"Path below which a proxy serves it, such as /collapse; the proxy may take it off or leave it." placeholder:"/PATH"`
 	Host    []string `help:"Another name under which the server is reached, through a proxy that passes the Host header on; needs a token. May be repeated." placeholder:"NAME"`
 	Token   string   `help:"The token that browsers need; default: a new one. The environment variable keeps it out of the process list." env:"COLLAPSE_TOKEN" placeholder:"TOKEN"`
 	Open    bool     `help:"Show the page in the browser when it is ready."`
@@ -30,7 +31,7 @@ func (c *serveCmd) Run(a *app) error {
 	if c.MeasureLimit <= 0 {
 		return usagef("--measure-limit %v: want a time above 0, such as 60s", c.MeasureLimit)
 	}
-	opt := serve.Options{Lab: a.flags.Lab, Listen: c.Listen, Hosts: c.Host, Token: c.Token, Log: a.logf, MeasureLimit: c.MeasureLimit, Searches: searchesOf}
+	opt := serve.Options{Lab: a.flags.Lab, Listen: c.Listen, Base: c.Base, Hosts: c.Host, Token: c.Token, Log: a.logf, MeasureLimit: c.MeasureLimit, Searches: searchesOf}
 	if c.Control {
 		lab, err := a.openLab()
 		if err != nil {

@@ -30,7 +30,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("X-Frame-Options", "DENY")
 		switch {
 		case !s.gate.knowsHost(r.Host):
-			s.plain(w, http.StatusMisdirectedRequest, "this server does not answer to the name "+clip(r.Host)+"; open "+publicURL(s.gate))
+			s.plain(w, http.StatusMisdirectedRequest, "this server does not answer to the name "+clip(r.Host)+"; open "+s.publicURL())
 		case len(r.RequestURI) > maxURL:
 			s.plain(w, http.StatusRequestURITooLong, "the address is too long")
 		case foreign(r):
@@ -46,8 +46,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 }
 
 // publicURL is the server's address without its token.
-func publicURL(g *gate) string {
-	u, _, _ := strings.Cut(g.url(), "?")
+func (s *Server) publicURL() string {
+	u, _, _ := strings.Cut(s.URL(), "?")
 	return u
 }
 

@@ -154,7 +154,7 @@ func TestWeakTokensAndBadAddressesAreRefused(t *testing.T) {
 		}
 	}
 	s := startTest(t, Options{Lab: t.TempDir(), Token: "a token of one's own"})
-	if answer, _ := get(t, http.DefaultClient, "GET", publicURL(s.gate), nil); answer.StatusCode != 401 {
+	if answer, _ := get(t, http.DefaultClient, "GET", s.publicURL(), nil); answer.StatusCode != 401 {
 		t.Errorf("a loopback address with a token of one's own: %d, want 401", answer.StatusCode)
 	}
 }

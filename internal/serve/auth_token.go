@@ -51,12 +51,12 @@ func newGate(listen string, addr *net.TCPAddr, token string, hosts []string) (*g
 }
 
 // url is the address for a browser on this machine.
-func (g *gate) url() string {
+func (g *gate) url(base string) string {
 	host := g.name
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = cmp.Or(g.own, "localhost")
 	}
-	u := url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(g.addr.Port)), Path: "/"}
+	u := url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(g.addr.Port)), Path: base + "/"}
 	if g.token != "" {
 		u.RawQuery = url.Values{"token": {g.token}}.Encode()
 	}

@@ -272,7 +272,7 @@ func TestABrowserFromElsewhere(t *testing.T) {
 	browser := newBrowser(t)
 	guarded := startTest(t, Options{Lab: dir, Token: "a token that is long enough"})
 	tab := newTab(t, browser, 3*time.Minute)
-	do(t, tab, chromedp.Navigate(publicURL(guarded.gate)+"?token=wrong"))
+	do(t, tab, chromedp.Navigate(guarded.publicURL()+"?token=wrong"))
 	until(t, tab, 20*time.Second, "document.body.innerText.includes('not this server') && !document.body.innerText.includes('seed')")
 	do(t, tab, chromedp.Navigate(guarded.URL()))
 	until(t, tab, 20*time.Second, "document.querySelector('.card.study') && location.search === ''")

@@ -72,7 +72,7 @@ func (s *Server) Handler() http.Handler {
 		answer("POST /study/{action}", s.controlStudy)
 	}
 	apart("GET /", func(http.ResponseWriter, *http.Request) error { return notFound("there is no such page") })
-	return s.guard(mux)
+	return s.below.below(s.guard(mux))
 }
 
 // statusError is an error with its HTTP status.
@@ -118,10 +118,11 @@ type frame struct {
 	Live    string // what the page follows: "" nothing, "list", or a run's hash
 	Back    string // this page, for links that return to it
 	Control bool
+	Base    string // the path that the server lies below, for scripts
 }
 
 func (s *Server) frame(r *http.Request, section, title string) frame {
-	return frame{Title: title, Section: section, Theme: theme(r), Lab: s.opt.Lab, Back: r.URL.RequestURI(), Control: s.opt.Control != nil}
+	return frame{Title: title, Section: section, Theme: theme(r), Lab: s.opt.Lab, Back: r.URL.RequestURI(), Control: s.opt.Control != nil, Base: s.opt.Base}
 }
 
 // write fills a template and sends the complete page or an error.
@@ -138,7 +139,7 @@ func (s *Server) write(w http.ResponseWriter, status int, name string, data any)
 		h.Set("Cache-Control", "no-cache")
 	}
 	w.WriteHeader(status)
-	w.Write(b.Bytes()) // a browser that has left is not our error
+	w.Write(s.below.html(b.Bytes())) // a browser that has left is not our error
 }
 
 type failPage struct {

@@ -33,6 +33,7 @@ import (
 type Options struct {
 	Lab         string   // directory of the lab, which may be created later
 	Listen      string   // host:port; "" is 127.0.0.1:8642. Port 0 takes a free one
+	Base        string   // path below which a proxy serves it, such as /collapse; ""
 	Hosts       []string // further names that a proxy passes on; a token is then needed
 	Token       string   // what a browser must show; "" makes one if the address is not a loopback one
 	Control     Control  // what a page may do to runs; nil: nothing
@@ -85,6 +86,7 @@ const defaultUpload = 256 << 20
 // Server is a running server. Its zero value is not usable: see Start.
 type Server struct {
 	opt      Options
+	below    base
 	gate     *gate
 	lab      *lab
 	hub      *hub
@@ -122,7 +124,7 @@ func newServer(opt Options, gate *gate) *Server {
 	opt.MeasureLimit = cmp.Or(opt.MeasureLimit, time.Minute)
 	opt.UploadPatience = cmp.Or(opt.UploadPatience, 10*time.Second)
 	opt.UploadTime = cmp.Or(opt.UploadTime, 5*time.Minute)
-	s := &Server{opt: opt, gate: gate, lab: openLab(opt.Lab), cache: newCache(), shown: newShown(time.Now), verdicts: verdicts{known: map[string]keptVerdicts{}},
+	s := &Server{opt: opt, below: base(opt.Base), gate: gate, lab: openLab(opt.Lab), cache: newCache(), shown: newShown(time.Now), verdicts: verdicts{known: map[string]keptVerdicts{}},
 		busy: make(chan struct{}, 4*runtime.GOMAXPROCS(0)), aside: make(chan struct{}, 4*runtime.GOMAXPROCS(0)), heavy: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		uploads: uploads{mostBytes: uploadsOnDisk * opt.MaxUpload, each: map[string]int{}}, measuring: make(chan struct{}, max(4, runtime.GOMAXPROCS(0))),
 		memory: arrayfile.NewBudget(uploadsMemory)}
@@ -137,6 +139,9 @@ func Start(opt Options) (*Server, error) {
 	listener, err := net.Listen("tcp", opt.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("serve: %w; choose another --listen (port 0 takes a free one)", err)
+	}
+	if err := base(opt.Base).check(); err != nil {
+		return nil, errors.Join(err, listener.Close())
 	}
 	gate, err := newGate(opt.Listen, listener.Addr().(*net.TCPAddr), opt.Token, opt.Hosts)
 	if err != nil {
@@ -178,7 +183,7 @@ func (w logWriter) Write(p []byte) (int, error) {
 }
 
 // URL is what a browser on this machine opens, with the token if one is needed.
-func (s *Server) URL() string { return s.gate.url() }
+func (s *Server) URL() string { return s.gate.url(s.opt.Base) }
 
 // NeedsToken reports whether browsers must show a token.
 func (s *Server) NeedsToken() bool { return s.gate.token != "" }

@@ -9,7 +9,7 @@ const clouds = (() => {
   function echartsReady() {
     library = library || new Promise((resolve, reject) => {
       const tag = document.createElement('script');
-      tag.src = '/assets/echarts.js';
+      tag.src = (document.documentElement.dataset.base || '') + '/assets/echarts.js';
       tag.onload = () => resolve(window.echarts);
       tag.onerror = () => reject(new Error('ECharts did not load'));
       document.head.append(tag);

@@ -1,6 +1,7 @@
 // The dynamic part of pages: they follow the lab, remember a theme, accept dropped files, and have sliders. Without this file
 // every page is complete and its forms work.
 'use strict';
+const base = document.documentElement.dataset.base || ''; // the path that the server lies below
 const $ = (selector, root = document) => root.querySelector(selector);
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
@@ -155,7 +156,7 @@ async function news() {
 // grow requests the data that a run's curves and tiles lack. A figure that changed in more than new points is redrawn.
 async function grow() {
   const more = $('#more figure[data-drawn]') ? '&more' : '';
-  const fresh = await draw.load('/run/' + document.body.dataset.live + '/news?after=' + draw.extent($('#pictures')) + more);
+  const fresh = await draw.load(base + '/run/' + document.body.dataset.live + '/news?after=' + draw.extent($('#pictures')) + more);
   for (const dd of $$('[data-tile]')) if (dd.dataset.tile in fresh.tiles) dd.textContent = fresh.tiles[dd.dataset.tile];
   const figures = fresh.figures.map((d) => [document.getElementById('figure-' + d.id), d]).filter(([f]) => f && 'drawn' in f.dataset);
   await Promise.all(figures.map(([f, definition]) => draw.extend(f, definition) || draw.enhance(f)));
@@ -235,7 +236,7 @@ function take(next) {
 function listen() {
   if (typeof SharedWorker === 'function') {
     try {
-      const worker = new SharedWorker('/assets/worker.js');
+      const worker = new SharedWorker(base + '/assets/worker.js');
       worker.onerror = direct;
       worker.port.onmessage = (e) => hear(e.data);
       addEventListener('pagehide', () => worker.port.postMessage('gone'));
@@ -246,7 +247,7 @@ function listen() {
 }
 
 function direct() {
-  const stream = new EventSource('/events');
+  const stream = new EventSource(base + '/events');
   stream.onmessage = (e) => hear({ state: JSON.parse(e.data) });
   stream.onerror = () => hear({ lost: true, closed: stream.readyState === EventSource.CLOSED });
   addEventListener('pagehide', () => stream.close());
@@ -340,11 +341,11 @@ if (theory) {
   const compute = async () => {
     const mine = ++asked, query = new URLSearchParams(new FormData(theory));
     $('#computing').textContent = 'computing …';
-    const answer = await fetch('/theory?' + query, { headers: { Accept: 'text/html' } });
+    const answer = await fetch(base + '/theory?' + query, { headers: { Accept: 'text/html' } });
     const text = await answer.text();
     if (mine !== asked) return; // a later change has overtaken this one
     const next = new DOMParser().parseFromString(text, 'text/html');
-    if (answer.ok) { take(next); history.replaceState(null, '', '/theory?' + query); $('#computing').textContent = ''; }
+    if (answer.ok) { take(next); history.replaceState(null, '', base + '/theory?' + query); $('#computing').textContent = ''; }
     else $('#computing').textContent = ($('.problem', next) || next.body).textContent.trim();
   };
   const soon = () => { clearTimeout(wait); wait = setTimeout(() => compute().catch((e) => { $('#computing').textContent = e.message; }), 90); };
@@ -378,7 +379,7 @@ if (drop) {
     for (const f of files) form.append('file', f);
     words.textContent = 'measuring ' + [...files].map((f) => f.name).join(', ') + ' …';
     try {
-      const answer = await fetch('/measure', { method: 'POST', body: form, headers: { Accept: 'text/plain' } });
+      const answer = await fetch(base + '/measure', { method: 'POST', body: form, headers: { Accept: 'text/plain' } });
       if (answer.ok) location.href = answer.url;
       else words.textContent = (await answer.text()).replace(/^collapse: /, '');
     } catch (err) { words.textContent = 'the upload failed: ' + err.message; }

@@ -8,7 +8,7 @@ function tell(message) {
 }
 
 function open() {
-  stream = new EventSource('/events');
+  stream = new EventSource(location.pathname.replace(/\/assets\/worker\.js$/, '') + '/events');
   stream.onmessage = (e) => { last = { state: JSON.parse(e.data) }; tell(last); };
   stream.onerror = () => { last = { lost: true, closed: stream.readyState === EventSource.CLOSED }; tell(last); };
 }
