@@ -30,6 +30,7 @@ var examples = map[string][]string{
 	"study cancel":  {"collapse study cancel smoothing"},
 	"study retry":   {"collapse study retry smoothing"},
 	"study list":    {"collapse study list", "collapse study list --json"},
+	"study rm":      {"collapse study rm noise"},
 	"study report":  {"collapse study report smoothing --open"},
 	"study export":  {"collapse study export smoothing --out smoothing.csv"},
 	"engine check":  {"collapse engine check", "collapse engine check --device cuda:0 --json"},

@@ -28,6 +28,7 @@ type studyCmd struct {
 	Cancel studyCancelCmd `cmd:"" help:"Stop a study, wherever it is computed. Finished work stays."`
 	Retry  studyRetryCmd  `cmd:"" help:"Mark the failed runs of a study to be tried again; then resume."`
 	List   studyListCmd   `cmd:"" help:"The studies of the lab."`
+	Rm     studyRmCmd     `cmd:"" help:"Forget a study. Its runs stay; collapse runs rm deletes them."`
 	Report studyReportCmd `cmd:"" help:"A study's page."`
 	Export studyExportCmd `cmd:"" help:"A study as one tidy table, a line per run, epoch and measure, or as event files of TensorBoard."`
 }

@@ -71,6 +71,23 @@ func TestOneSourceOfEpochs(t *testing.T) {
 	}
 }
 
+// TestAStudyIsForgotten with its runs left; a name that is not there leaves the others.
+func TestAStudyIsForgotten(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
+	called(t, 0, "--lab", lab, "study", "run", file)
+	called(t, 1, "--lab", lab, "study", "rm", "mine", "none")
+	if out, _ := called(t, 0, "--lab", lab, "study", "list"); !strings.Contains(out, "mine") {
+		t.Error(out)
+	}
+	if out, _ := called(t, 0, "--lab", lab, "study", "rm", "mine"); out != "removed mine; the lab keeps its 2 runs\n" {
+		t.Error(out)
+	}
+	out, _ := called(t, 0, "--lab", lab, "study", "list")
+	if runs, _ := called(t, 0, "--lab", lab, "runs", "list"); strings.Contains(out, "mine") || strings.Count(runs, "train.sh") != 2 {
+		t.Errorf("%s%s", out, runs)
+	}
+}
+
 // TestAGoalIsNotGuessed: whether a large or a small value is better is asked, unless the metric is a loss or an accuracy.
 func TestAGoalIsNotGuessed(t *testing.T) {
 	text := strings.Replace(fmt.Sprintf(scriptSearch, "random", "full"), `goal = "min"`, "", 1)

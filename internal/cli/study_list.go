@@ -2,8 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/safetext"
 	"collapse.example/collapse/internal/store"
 )
@@ -48,5 +50,28 @@ func (studyListCmd) Run(a *app, lab *store.Reader) error {
 				list[i].Created.Local().Format("2006-01-02 15:04"), r.Title)
 		}
 		w.Flush()
+	})
+}
+
+type studyRmCmd struct {
+	Names []string `arg:"" name:"study" complete:"studies" help:"Names of studies (see collapse study list)."`
+}
+
+func (c *studyRmCmd) Run(a *app, lab *store.Lab) error {
+	runs := 0
+	for _, name := range c.Names { // before removing any, so that a misspelt name removes nothing
+		s, err := lab.Study(name)
+		if err != nil {
+			return err
+		}
+		runs += s.Runs
+	}
+	for _, name := range c.Names {
+		if err := lab.RemoveStudy(name); err != nil {
+			return err
+		}
+	}
+	return a.emit(map[string]any{"removed": c.Names, "runs": runs}, func() {
+		a.printf("removed %s; the lab keeps its %s\n", strings.Join(c.Names, ", "), format.Count(runs, "run"))
 	})
 }
