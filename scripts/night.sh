@@ -103,7 +103,7 @@ part_simulations() {
   COLLAPSE_LONG=1 go test -count=1 -timeout 40m -run "^($long)$" $(xargs -n1 dirname <<<"$files" | sort -u)
 }
 part_parity() { COLLAPSE_PARITY=heavy go test -count=1 -v -timeout 40m -run TorchComputes ./internal/parity; }
-part_replays() { needs release; scripts/replay_all.sh "$collapse" "$night/trace" 3; }
+part_replays() { needs release; scripts/replay_all.sh "$collapse" "$night/trace" 5; }
 part_kills() {
   needs release
   COLLAPSE="$collapse" scripts/kill_resume.sh 20
