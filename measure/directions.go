@@ -24,7 +24,7 @@ func (e *Engine[T]) directions(p *probe) Vector {
 		return nil
 	}
 	op := s.between.onResiduals(e.opt.Team, s.centred, s.k, s.d)
-	rows := p.residuals()
+	rows := p.residuals(make([]float64, len(p.h)))
 	weight, m := p.weights(e.opt.Imbalance), len(p.class)
 	z := make([]float64, m*rank)
 	gemm.Multiply(e.opt.Team, gemm.NT, kernel.Dense(m, s.d, rows), kernel.Dense(rank, s.d, op), kernel.Dense(m, rank, z), gemm.Epilogue[float64]{})

@@ -76,7 +76,7 @@ func withFarthest[T kernel.Float](s *samples[T], p *probe, squares []float64) (*
 	}
 	far := largest(squares, cmp.Compare[int])
 	out := *p
-	out.row, out.class, out.h = nil, nil, nil
+	out.row, out.class, out.h = nil, nil, make([]float64, 0, (len(p.row)+farRows)*p.d)
 	for i, row := range p.row {
 		if !slices.Contains(far, int(row)) {
 			out.row, out.class, out.h = append(out.row, row), append(out.class, p.class[i]), append(out.h, p.at(i)...)

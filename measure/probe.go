@@ -69,16 +69,15 @@ func (p *probe) span(from, to int) *probe {
 	return &part
 }
 
-// residuals returns h − μ_k of every row (m×d).
-func (p *probe) residuals() []float64 {
-	out := make([]float64, len(p.h))
+// residuals fills out with h − μ_k of every row (m×d), and returns it.
+func (p *probe) residuals(out []float64) []float64 {
 	for i, c := range p.class {
 		to, h, mean := out[i*p.d:][:p.d], p.at(i), p.means[int(c)*p.d:][:p.d]
 		for j := range to {
 			to[j] = h[j] - mean[j]
 		}
 	}
-	return out
+	return out[:len(p.h)]
 }
 
 // weights returns the weight of every row in Σ ω ‖z‖² over the whole split: the number of rows it stands for, times ω
@@ -114,11 +113,11 @@ func (p *probe) blockRows(others int) int {
 // trace returns Σ ω ‖A r‖², A (rank×d).
 func (p *probed) trace(team *parallel.Team, a []float64, rank, d int) float64 {
 	total, block := 0.0, p.probe.blockRows(rank)
-	z := make([]float64, block*rank)
+	z, apart := make([]float64, block*rank), make([]float64, block*d)
 	for at := 0; at < len(p.weight); at += block {
 		end := min(at+block, len(p.weight))
 		rows := p.probe.span(at, end)
-		gemm.Multiply(team, gemm.NT, kernel.Dense(end-at, d, rows.residuals()), kernel.Dense(rank, d, a), kernel.Dense(end-at, rank, z), gemm.Epilogue[float64]{})
+		gemm.Multiply(team, gemm.NT, kernel.Dense(end-at, d, rows.residuals(apart)), kernel.Dense(rank, d, a), kernel.Dense(end-at, rank, z), gemm.Epilogue[float64]{})
 		for i, w := range p.weight[at:end] {
 			row := z[i*rank:][:rank]
 			total += w * dot(row, row)

@@ -47,30 +47,69 @@ func (e *Engine[T]) shares(r *Report, in *Input[T]) error {
 }
 
 // closeDecisions returns, for each share, how close each sample of a probe of s is to another decision, over the rounding of its numbers.
-func (e *Engine[T]) closeDecisions(p *probe, s *samples[T], in *Input[T]) (close [3][]float64) {
-	train, unit := &e.train, shareErrors*inputRoundoff(s.isFloat32)
-	means := train.means[:train.k*train.d]
-	logits, distances := make([]float64, len(in.W)/s.d), make([]float64, train.k)
+func (e *Engine[T]) closeDecisions(p *probe, s *samples[T], in *Input[T]) [3][]float64 {
+	task := &closeTask{p: p, w: in.W, b: in.B, k: e.train.k, means: e.train.means[:e.train.k*e.train.d], unit: shareErrors * inputRoundoff(s.isFloat32),
+		class: make([]int, len(p.class)), place: make([]int, len(p.class))}
 	for i, c := range p.class {
-		x, class := p.at(i), s.number(int(c))
-		for j := range logits {
-			logits[j] = dot(in.W[j*s.d:][:s.d], x)
-			if in.B != nil {
-				logits[j] += in.B[j]
-			}
-		}
-		for j := range distances {
-			distances[j] = -distance2(x, means[j*s.d:][:s.d]) / 2
-		}
-		own, there := train.place(class)
+		task.class[i] = s.number(int(c))
+		own, there := e.train.place(task.class[i])
 		if !there {
 			own = -1
 		}
-		close[0] = append(close[0], closeness(logits, in.W, x, unit, class))
-		close[1] = append(close[1], closeness(distances, means, x, unit, own))
-		close[2] = append(close[2], min(closeness(logits, in.W, x, unit, -1), closeness(distances, means, x, unit, -1)))
+		task.place[i] = own
 	}
-	return close
+	task.centre = e.train.centre
+	task.centred = relative(task.means, task.centre)
+	task.halves = make([]float64, task.k)
+	for j := range task.halves {
+		m := task.centred[j*p.d:][:p.d]
+		task.halves[j] = dot(m, m) / 2
+	}
+	for j := range task.close {
+		task.close[j] = make([]float64, len(p.class))
+	}
+	e.opt.Team.Do((len(p.class)+closeRows-1)/closeRows, task)
+	return task.close
+}
+
+// closeRows is how many samples a part of a closeTask has.
+const closeRows = 16
+
+// closeTask finds the closeness of a probe's samples in parts.
+type closeTask struct {
+	p            *probe
+	w, b, means  []float64
+	k            int
+	unit         float64
+	centre       []float64 // a point among the means, around which products lose nothing
+	centred      []float64 // (k×d) means minus the centre
+	halves       []float64 // (k) half their squares
+	class, place []int     // of each sample: the classifier's row of its class, and the class mean; −1: there is none
+	close        [3][]float64
+}
+
+// Run fills one part.
+func (t *closeTask) Run(part int) {
+	d := t.p.d
+	logits, distances, apart := make([]float64, len(t.w)/d), make([]float64, t.k), make([]float64, d)
+	for i := part * closeRows; i < min((part+1)*closeRows, len(t.class)); i++ {
+		x := t.p.at(i)
+		for j := range logits {
+			logits[j] = dot(t.w[j*d:][:d], x)
+			if t.b != nil {
+				logits[j] += t.b[j]
+			}
+		}
+		for j, v := range x {
+			apart[j] = v - t.centre[j]
+		}
+		for j := range distances {
+			distances[j] = dot(t.centred[j*d:][:d], apart) - t.halves[j] // of −‖x − μ_j‖²/2, what differs between classes
+		}
+		t.close[0][i] = closeness(logits, t.w, x, t.unit, t.class[i])
+		t.close[1][i] = closeness(distances, t.means, x, t.unit, t.place[i])
+		t.close[2][i] = min(closeness(logits, t.w, x, t.unit, -1), closeness(distances, t.means, x, t.unit, -1))
+	}
 }
 
 // closeness returns how far the scores of x by rows are from another decision, over the rounding of x in their difference: whether row own
