@@ -9,7 +9,7 @@ import (
 )
 
 // farRows is how many rows nulls take one by one: those farthest from a point. Under heavy tails a few rows decide where the means of
-// shuffled classes are. Beyond 64 the next row has, for Student's t with two degrees of freedom, a 64th of the largest square.
+// shuffled classes are. Beyond 64 the next row has, for Student's t with two degrees of freedom, some 64th of the largest square.
 const farRows = 64
 
 // largest returns the places of the farRows largest numbers, in descending order; order decides between equal ones.

@@ -3,7 +3,9 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,33 +103,17 @@ func TestAGoalIsNotGuessed(t *testing.T) {
 	}
 	file, lab = scriptStudy(t, strings.Replace(text, "trials = 9", "trials = 4", 1))
 	called(t, 0, "--lab", lab, "study", "run", file)
-	out, _ := called(t, 0, "--lab", lab, "--json", "study", "status", "found")
-	if !strings.Contains(out, `"metric": "test.loss"`) {
-		t.Error(out)
+	out, _ := called(t, 0, "--lab", lab, "--json", "study", "resume", "found")
+	var found searched
+	if err := json.Unmarshal([]byte(out), &found); err != nil || len(found.Searches) != 1 || len(found.Searches[0].Trials) != 4 {
+		t.Fatalf("%s: %v", out, err)
 	}
-	out, _ = called(t, 0, "--lab", lab, "study", "status", "found")
-	best, least := 0.0, 1e9
-	for line := range strings.Lines(out) {
-		var number int
-		var value float64
-		mark := strings.Fields(line)
-		if len(mark) < 3 {
-			continue
-		}
-		if _, err := fmt.Sscan(mark[0], &number); err != nil {
-			continue
-		}
-		for _, word := range mark[1:] {
-			if _, err := fmt.Sscanf(word, "%g", &value); err == nil && strings.Contains(word, ".") {
-				if least = min(least, value); strings.Contains(line, " best ") {
-					best = value
-				}
-				break
-			}
-		}
+	least := math.Inf(1)
+	for _, trial := range found.Searches[0].Trials {
+		least = min(least, *trial.Value)
 	}
-	if best == 0 || best != least {
-		t.Errorf("the best is %g, the least %g:\n%s", best, least, out)
+	if best := found.Searches[0].Best; best == 0 || *found.Searches[0].Trials[best-1].Value != least {
+		t.Errorf("the best is trial %d, the least loss %g: %s", best, least, out)
 	}
 }
 

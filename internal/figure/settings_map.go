@@ -9,6 +9,7 @@ import (
 	"collapse.example/collapse/internal/chart"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/store"
 )
 
 const (
@@ -17,9 +18,9 @@ const (
 )
 
 // SettingsMap maps runs over the two settings in which they differ, but for the seed: a panel for each of a few values, the mean over seeds
-// at the last epoch. It has no panels if the runs differ in another number of settings.
+// at the last epoch of finished runs. It has no panels if the runs differ in another number of settings.
 func SettingsMap(runs []judge.Run) Picture {
-	p := Picture{Figure: chart.Figure{ID: "settings", Title: "Every setting", Columns: 2, Caption: "Mean over seeds of the last epoch. Empty cells have no such value."}}
+	p := Picture{Figure: chart.Figure{ID: "settings", Title: "Every setting", Columns: 2, Caption: "Mean over seeds at the last epoch of finished runs. Empty cells have no such value."}}
 	var axes []judge.Difference
 	for _, d := range judge.Differences(runs) {
 		if !slices.Contains([]string{"run.seed", "data.noise_seed"}, d.Key) {
@@ -36,9 +37,9 @@ func SettingsMap(runs []judge.Run) Picture {
 	for _, k := range mapKeys(runs) {
 		sums, counts := make([]float64, len(rows)*len(columns)), make([]float64, len(rows)*len(columns))
 		for i := range runs {
-			if last, ok := runs[i].Newest(k.Split, k.Measure); ok {
+			if v, ok, _ := runs[i].Final(k.Split, k.Measure); ok && runs[i].Status == store.Done { // others are at other epochs
 				at := slices.Index(rows, axes[0].Values[i])*len(columns) + slices.Index(columns, axes[1].Values[i])
-				sums[at] += last.Value
+				sums[at] += v
 				counts[at]++
 			}
 		}
@@ -55,7 +56,7 @@ func SettingsMap(runs []judge.Run) Picture {
 // mapKeys are the values that a map shows: what a script reports under names of its own comes first.
 func mapKeys(runs []judge.Run) []judge.SeriesKey {
 	keys := runs[0].OwnKeys()
-	if runs[0].Kind != "script" {
+	if runs[0].Kind != store.Script {
 		keys = nil
 		for _, m := range gridMeasures[:len(gridMeasures)-1] {
 			keys = append(keys, judge.SeriesKey{Split: m.split, Measure: m.key})

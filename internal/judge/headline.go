@@ -25,7 +25,7 @@ func Headline(gs []*Experiment, claims [][]Claim) (finding, numbers string, fact
 		if slices.ContainsFunc(facts, func(f string) bool { return strings.Contains(f, " ± ") }) {
 			numbers = "Mean ± standard deviation over runs."
 		}
-		if g.OfScripts() {
+		if OnlyScripts(gs) {
 			return "What these runs reported", numbers, facts
 		}
 		return "How far the classes collapsed in these runs", numbers, facts

@@ -61,6 +61,11 @@ func nameOf(k SeriesKey) string { return strings.TrimPrefix(k.Split+"/"+k.Measur
 // OfScripts reports whether the runs are of somebody's own script.
 func (g *Experiment) OfScripts() bool { return len(g.Runs) > 0 && g.Runs[0].Kind == store.Script }
 
+// OnlyScripts reports whether all runs are of scripts; false without any.
+func OnlyScripts(gs []*Experiment) bool {
+	return len(gs) > 0 && !slices.ContainsFunc(gs, func(g *Experiment) bool { return !g.OfScripts() })
+}
+
 // ownValues are the means over runs of a script of what the first of them reports; "" for other runs.
 func ownValues(runs []*JudgedRun) string {
 	if len(runs) == 0 || runs[0].Kind != store.Script {

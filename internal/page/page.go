@@ -162,7 +162,7 @@ func build(study Study) (page, []figure.Picture, Result) {
 	if p.Title == "" {
 		p.Title = "Neural collapse"
 		switch {
-		case len(gs) > 0 && gs[0].OfScripts():
+		case judge.OnlyScripts(gs):
 			p.Title = "Runs of a script"
 		case len(gs) > 0:
 			p.Title = "Memorization and dilation: " + gs[0].Title
@@ -192,7 +192,7 @@ func tiles(gs []*judge.Experiment, res Result) []format.Tile {
 		}
 	}
 	done := res.Runs - res.Failed
-	if len(gs) > 0 && gs[0].OfScripts() {
+	if judge.OnlyScripts(gs) {
 		return []format.Tile{
 			counted(done, "finished run", "finished runs"),
 			counted(len(gs), "setting", "settings"),

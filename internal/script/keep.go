@@ -36,33 +36,44 @@ func (s Spec) Keep(folder string) error {
 		if !filepath.IsLocal(at) {
 			return &ChangedError{name, "is not below the folder of the code"}
 		}
-		f, err := inputfile.Open(filepath.Join(folder, at))
+		n, err := keepFile(filepath.Join(folder, at), filepath.Join(dir, at), s.Code[name], left)
 		if err != nil {
 			return err
 		}
-		text, err := io.ReadAll(io.LimitReader(f, left+1))
-		if err := errors.Join(err, f.Close()); err != nil {
-			return err
-		}
-		if left -= int64(len(text)); left < 0 {
-			return fmt.Errorf("script: the code has more than %d MiB", mostKept>>20)
-		}
-		if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != s.Code[name] {
-			return &ChangedError{filepath.Join(folder, at), "has changed"}
-		}
-		to := filepath.Join(dir, at)
-		if old, err := os.ReadFile(to); err == nil && bytes.Equal(old, text) {
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-			return err
-		}
-		if err := outfile.Write(to, text); err != nil {
-			return err
-		}
+		left -= n
 	}
 	now := time.Now()
 	return os.Chtimes(dir, now, now)
+}
+
+// keepFile copies a file of at most so many bytes that has the digest, and returns its size.
+func keepFile(from, to, digest string, most int64) (int64, error) {
+	f, err := inputfile.Open(from)
+	if err != nil {
+		return 0, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	info, statErr := f.Stat()
+	if err := errors.Join(err, statErr, f.Close()); err != nil {
+		return 0, err
+	}
+	size := int64(len(text))
+	if size > most {
+		return 0, fmt.Errorf("script: the code has more than %d MiB", mostKept>>20)
+	}
+	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != digest {
+		return 0, &ChangedError{from, "has changed"}
+	}
+	if old, err := os.ReadFile(to); err == nil && bytes.Equal(old, text) {
+		return size, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return 0, err
+	}
+	if err := outfile.Write(to, text); err != nil {
+		return 0, err
+	}
+	return size, os.Chmod(to, info.Mode().Perm()&0o700|0o600) // a program stays one
 }
 
 // keptFor is how long a copy stays that no study has asked for.

@@ -22,6 +22,7 @@ func TestCodeIsKept(t *testing.T) {
 	write("models/net.py", "old net")
 	write("models/notes.txt", "beside")
 	write("data/x", "data")
+	must(t, os.Chmod(filepath.Join(folder, "train.py"), 0o755))
 	code, err := DigestCode(folder, []string{"train.py", "models/*.py"})
 	must(t, err)
 	s := Spec{Code: code}
@@ -50,6 +51,9 @@ func TestCodeIsKept(t *testing.T) {
 		if text, err := os.ReadFile(filepath.Join(kept, name)); err != nil || string(text) != want {
 			t.Errorf("%s in the copy is %q, %v", name, text, err)
 		}
+	}
+	if info, err := os.Stat(filepath.Join(kept, "train.py")); err != nil || info.Mode()&0o100 == 0 {
+		t.Errorf("the copy of a program cannot be started: %v, %v", info, err)
 	}
 	if !strings.Contains(said, "use the copy of then") {
 		t.Errorf("said %q", said)

@@ -72,7 +72,7 @@ func (s *Server) Handler() http.Handler {
 		answer("POST /study/{action}", s.controlStudy)
 	}
 	apart("GET /", func(http.ResponseWriter, *http.Request) error { return notFound("there is no such page") })
-	return s.below.below(s.guard(mux))
+	return s.base.below(s.guard(mux))
 }
 
 // statusError is an error with its HTTP status.
@@ -139,7 +139,7 @@ func (s *Server) write(w http.ResponseWriter, status int, name string, data any)
 		h.Set("Cache-Control", "no-cache")
 	}
 	w.WriteHeader(status)
-	w.Write(s.below.html(b.Bytes())) // a browser that has left is not our error
+	w.Write(s.base.html(b.Bytes())) // a browser that has left is not our error
 }
 
 type failPage struct {

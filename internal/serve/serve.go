@@ -86,7 +86,7 @@ const defaultUpload = 256 << 20
 // Server is a running server. Its zero value is not usable: see Start.
 type Server struct {
 	opt      Options
-	below    base
+	base     base
 	gate     *gate
 	lab      *lab
 	hub      *hub
@@ -124,7 +124,7 @@ func newServer(opt Options, gate *gate) *Server {
 	opt.MeasureLimit = cmp.Or(opt.MeasureLimit, time.Minute)
 	opt.UploadPatience = cmp.Or(opt.UploadPatience, 10*time.Second)
 	opt.UploadTime = cmp.Or(opt.UploadTime, 5*time.Minute)
-	s := &Server{opt: opt, below: base(opt.Base), gate: gate, lab: openLab(opt.Lab), cache: newCache(), shown: newShown(time.Now), verdicts: verdicts{known: map[string]keptVerdicts{}},
+	s := &Server{opt: opt, base: base(opt.Base), gate: gate, lab: openLab(opt.Lab), cache: newCache(), shown: newShown(time.Now), verdicts: verdicts{known: map[string]keptVerdicts{}},
 		busy: make(chan struct{}, 4*runtime.GOMAXPROCS(0)), aside: make(chan struct{}, 4*runtime.GOMAXPROCS(0)), heavy: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		uploads: uploads{mostBytes: uploadsOnDisk * opt.MaxUpload, each: map[string]int{}}, measuring: make(chan struct{}, max(4, runtime.GOMAXPROCS(0))),
 		memory: arrayfile.NewBudget(uploadsMemory)}
