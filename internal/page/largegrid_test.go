@@ -29,6 +29,13 @@ func TestALargeGridHasOneMap(t *testing.T) {
 		}
 		runs = append(runs, run)
 	}
+	late := runs[0] // under way, and at another epoch: not in a mean
+	late.Hash, late.Status, late.LastEpoch = fmt.Sprintf("%064x", 1<<20), store.Running, 1
+	late, err := judge.NewRun(late.Run, []store.Value{{Key: store.Key{Series: "epoch", Split: "val", Measure: "f1"}, Step: 1, Value: 1000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs = append(runs, late)
 	dir := filepath.Join(t.TempDir(), "page")
 	res, err := Write(outfile.At(dir, Kind), Study{Runs: runs})
 	if err != nil {
