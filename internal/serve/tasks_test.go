@@ -58,8 +58,9 @@ func (h *hand) click(selector, text string) {
 			still = 0
 		}
 	}
-	// A page that moved under the hand is clicked again.
-	look[bool](h.t, h.tab, "(() => { const e = "+find+"; window.dodged = undefined; addEventListener('click', (c) => { window.dodged = !e.contains(c.target) && !c.target.contains(e); }, { capture: true, once: true }); return true; })()")
+	// A page that moved under the hand is clicked again: the click went elsewhere, or, where it moved between press and
+	// release, to what holds both places, or nowhere.
+	look[bool](h.t, h.tab, fmt.Sprintf("(() => { const e = %s, at = document.elementFromPoint(%g, %g); window.dodged = true; addEventListener('click', (c) => { window.dodged = !e.contains(c.target) && c.target !== at; }, { capture: true, once: true }); return true; })()", find, at[0], at[1]))
 	do(h.t, h.tab, chromedp.MouseClickXY(at[0], at[1]))
 	if look[bool](h.t, h.tab, "window.dodged === true") {
 		h.clicks--
