@@ -4,10 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"collapse.example/collapse/internal/kernel"
-	"collapse.example/collapse/internal/kernel/gemm"
 	"collapse.example/collapse/internal/kernel/rows"
-	"collapse.example/collapse/parallel"
 )
 
 // Null is the value of a measure for meaningless labels: the smallest, median and largest over several shuffles of all
@@ -77,7 +74,7 @@ func (e *Engine[T]) shuffles(r *Report) error {
 	r.Directions = e.directions(p)
 	e.releaseMeans()
 	p.means = nil
-	squares, err := e.squares()
+	squares, err := e.squares(s)
 	if err != nil {
 		return err
 	}
@@ -145,7 +142,8 @@ func (e *Engine[T]) shuffled(r *Report, class []int32, sums []float64, p *probe,
 	m.Scatter = scatterAbout(s, squares, e.train.centre)
 	q := *p
 	q.class, q.means = classes, s.means
-	m.within = &probed{&q, q.weights(e.opt.Imbalance)}
+	within := &shuffledScatter{&q, q.weights(e.opt.Imbalance), apart, relative(s.means[:s.k*s.d], e.train.centre)}
+	m.within = within
 	opt := e.opt.plain(r.Measures.of)
 	opt.Measures = slices.DeleteFunc(opt.Measures, func(key string) bool { return !slices.Contains(nullKeys, key) })
 	fresh, err := NewEngine[float64](opt)
@@ -157,33 +155,9 @@ func (e *Engine[T]) shuffled(r *Report, class []int32, sums []float64, p *probe,
 		return nil, err
 	}
 	if _, ok := r.Measures.of[KeyNCCAccuracy]; ok {
-		found.Measures.of[KeyNCCAccuracy] = q.nearest(e.opt.Team, e.opt.Imbalance, apart, e.train.centre)
+		found.Measures.of[KeyNCCAccuracy] = within.nearest(e.opt.Team)
 	}
 	return found.Measures.of, nil
-}
-
-// nearest returns the weighted share of the probe's rows whose nearest class mean is that of their class; apart are the rows
-// minus a point near the data, which does not change distances.
-func (p *probe) nearest(team *parallel.Team, im Imbalance, apart, point []float64) float64 {
-	squares := make([]float64, p.k)
-	means, block := relative(p.means, point), p.blockRows(p.k)
-	products := make([]float64, block*p.k)
-	for c := range squares {
-		x := means[c*p.d:][:p.d]
-		squares[c] = dot(x, x)
-	}
-	hits, all := 0.0, 0.0
-	for i, weight := range p.weights(im) {
-		if i%block == 0 {
-			m := min(block, len(p.class)-i)
-			gemm.Multiply(team, gemm.NT, kernel.Dense(m, p.d, apart[i*p.d:]), kernel.Dense(p.k, p.d, means), kernel.Dense(m, p.k, products), gemm.Epilogue[float64]{})
-		}
-		all += weight
-		if nearestMean(squares, products[i%block*p.k:][:p.k]) == int(p.class[i]) {
-			hits += weight
-		}
-	}
-	return hits / all
 }
 
 // relative returns the rows of x minus a point.

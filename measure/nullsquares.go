@@ -15,8 +15,11 @@ type squares[T kernel.Float] struct {
 	errs []error
 }
 
-func (e *Engine[T]) squares() ([]float64, error) {
-	s := &e.train
+// squares returns what the second pass over s found on its way, or makes another pass.
+func (e *Engine[T]) squares(s *samples[T]) ([]float64, error) {
+	if found := e.second.squares; len(found) > 0 {
+		return found, nil
+	}
 	q := &squares[T]{s: s, cut: newPartition(s.rows, blockRows(s.d)), of: make([]float64, s.rows)}
 	q.errs = make([]error, q.cut.parts)
 	e.opt.Team.Do(q.cut.parts, q)

@@ -6,7 +6,7 @@ package measure
 // releasePasses frees the scratch memory of all passes.
 func (e *Engine[T]) releasePasses() {
 	clock := e.second.clock
-	e.second = secondPass[T]{clock: clock}
+	e.second = secondPass[T]{clock: clock, squares: e.second.squares}
 	e.ranks, e.pairs, e.geometry = ranks[T]{}, pairs{}, geometry{team: e.opt.Team}
 	e.first.partial, e.first.bufs = nil, nil
 	for _, s := range []*samples[T]{&e.train, &e.test, &e.ood} {

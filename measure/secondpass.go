@@ -35,6 +35,7 @@ type secondPass[T kernel.Float] struct {
 	classifier []float64          // Wᵀ (d × classifier rows), if skipLogits
 	cosBase    []float64          // (K × K) (w_j − w_G)·(μ_k − h_G)
 	centreNorm []float64          // (K) ‖μ_k − h_G‖²
+	squares    []float64          // (rows) ‖h − h_G‖² of each measured row, if asked for: ‖r‖² + 2 (μ_k − h_G)·r + ‖μ_k − h_G‖²
 	perNorm    []float64          // (K) 1/‖w_k − w_G‖
 
 	weight  []float64 // (K) ω_k of the sample counts' white
@@ -50,7 +51,7 @@ type secondPass[T kernel.Float] struct {
 
 // asked says what the second pass must find.
 type asked struct {
-	white, nearest, logits, margins bool
+	white, nearest, logits, margins, squares bool
 
 	im Imbalance // of white
 }
@@ -136,7 +137,7 @@ func (f *secondPass[T]) prepare(team *parallel.Team) (err error) {
 	s := f.s
 	d, k := s.d, s.k
 	f.stack, f.atP, f.atOp, f.atV = f.stack[:0], -1, -1, -1
-	if f.ask.nearest || f.ask.margins || f.ask.white && s.between.fromP {
+	if f.ask.nearest || f.ask.margins || f.ask.squares || f.ask.white && s.between.fromP {
 		f.atP = 0
 		f.stack = append(f.stack, s.centred[:k*d]...)
 	}
@@ -161,6 +162,17 @@ func (f *secondPass[T]) prepare(team *parallel.Team) (err error) {
 		f.pair = grow(f.pair, k*k)
 		pairDistances(team, f.pair, s.centred, k, d)
 	}
+	f.squares = f.squares[:0]
+	if f.ask.squares {
+		f.squares = grow(f.squares, s.rows)
+	}
+	if f.ask.squares || f.ask.margins {
+		f.centreNorm = grow(f.centreNorm, k)
+		for c := range k {
+			mean := s.centred[c*d:][:d]
+			f.centreNorm[c] = dot(mean, mean)
+		}
+	}
 	if f.ask.margins {
 		f.margins = grow(f.margins, s.rows)
 		f.marginTables(team)
@@ -175,16 +187,14 @@ func (f *secondPass[T]) classifierTables(team *parallel.Team) {
 	gemm.Multiply(team, gemm.NT, kernel.Dense(s.k, s.d, s.means), kernel.Dense(h.k, s.d, h.w), kernel.Dense(s.k, h.k, f.logit), gemm.Epilogue[float64]{Bias: h.b})
 }
 
-// marginTables fills cosBase, centreNorm and perNorm.
+// marginTables fills cosBase and perNorm.
 func (f *secondPass[T]) marginTables(team *parallel.Team) {
 	s, h := f.s, f.head
 	f.cosBase = grow(f.cosBase, s.k*s.k)
 	gemm.Multiply(team, gemm.NT, kernel.Dense(s.k, s.d, s.centred), kernel.Dense(s.k, s.d, h.centred), kernel.Dense(s.k, s.k, f.cosBase), gemm.Epilogue[float64]{})
-	f.centreNorm, f.perNorm = grow(f.centreNorm, s.k), grow(f.perNorm, s.k)
+	f.perNorm = grow(f.perNorm, s.k)
 	for c := range s.k {
 		f.perNorm[c] = 1 / h.centredNorm[c]
-		mean := s.centred[c*s.d:][:s.d]
-		f.centreNorm[c] = dot(mean, mean)
 	}
 }
 
@@ -216,7 +226,11 @@ func (f *secondPass[T]) tallyBlock(p *part[T], at, end int) error {
 	m = 0
 	for i, c := range f.s.class[at:end] {
 		if c >= 0 {
-			f.countSample(p, at+i, int(c), p.residual[m*stride:][:d], p.square[m], p.product[m*f.width:][:f.width], scores)
+			y := p.product[m*f.width:][:f.width]
+			if f.ask.squares {
+				f.squares[at+i] = max(0, p.square[m]+2*y[f.atP+int(c)]+f.centreNorm[c])
+			}
+			f.countSample(p, at+i, int(c), p.residual[m*stride:][:d], p.square[m], y, scores)
 			scores = scores[min(row, len(scores)):]
 			m++
 		}

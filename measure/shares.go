@@ -3,6 +3,9 @@ package measure
 import (
 	"math"
 	"slices"
+
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kernel/gemm"
 )
 
 // A share of samples (an accuracy, a mismatch) changes only if a sample is decided otherwise, and rounding does that to samples whose
@@ -63,7 +66,7 @@ func (e *Engine[T]) closeDecisions(p *probe, s *samples[T], in *Input[T]) [3][]f
 	task.halves = make([]float64, task.k)
 	for j := range task.halves {
 		m := task.centred[j*p.d:][:p.d]
-		task.halves[j] = dot(m, m) / 2
+		task.halves[j] = -dot(m, m) / 2
 	}
 	for j := range task.close {
 		task.close[j] = make([]float64, len(p.class))
@@ -73,7 +76,7 @@ func (e *Engine[T]) closeDecisions(p *probe, s *samples[T], in *Input[T]) [3][]f
 }
 
 // closeRows is how many samples a part of a closeTask has.
-const closeRows = 16
+const closeRows = 64
 
 // closeTask finds the closeness of a probe's samples in parts.
 type closeTask struct {
@@ -83,33 +86,33 @@ type closeTask struct {
 	unit         float64
 	centre       []float64 // a point among the means, around which products lose nothing
 	centred      []float64 // (k×d) means minus the centre
-	halves       []float64 // (k) half their squares
+	halves       []float64 // (k) minus half their squares
 	class, place []int     // of each sample: the classifier's row of its class, and the class mean; −1: there is none
 	close        [3][]float64
 }
 
 // Run fills one part.
 func (t *closeTask) Run(part int) {
-	d := t.p.d
-	logits, distances, apart := make([]float64, len(t.w)/d), make([]float64, t.k), make([]float64, d)
-	for i := part * closeRows; i < min((part+1)*closeRows, len(t.class)); i++ {
-		x := t.p.at(i)
-		for j := range logits {
-			logits[j] = dot(t.w[j*d:][:d], x)
-			if t.b != nil {
-				logits[j] += t.b[j]
-			}
-		}
-		for j, v := range x {
-			apart[j] = v - t.centre[j]
-		}
-		for j := range distances {
-			distances[j] = dot(t.centred[j*d:][:d], apart) - t.halves[j] // of −‖x − μ_j‖²/2, what differs between classes
-		}
-		t.close[0][i] = closeness(logits, t.w, x, t.unit, t.class[i])
-		t.close[1][i] = closeness(distances, t.means, x, t.unit, t.place[i])
-		t.close[2][i] = min(closeness(logits, t.w, x, t.unit, -1), closeness(distances, t.means, x, t.unit, -1))
+	from, d := part*closeRows, t.p.d
+	m := min(closeRows, len(t.class)-from)
+	x := t.p.h[from*d:][:m*d]
+	logits := scoresOf(x, t.w, t.b, d)
+	distances := scoresOf(relative(x, t.centre), t.centred, t.halves, d) // −‖x − μ_j‖²/2 but for what all classes share
+	for i := range m {
+		h := x[i*d:][:d]
+		byLogits, byDistances := logits[i*(len(t.w)/d):][:len(t.w)/d], distances[i*t.k:][:t.k]
+		t.close[0][from+i] = closeness(byLogits, t.w, h, t.unit, t.class[from+i])
+		t.close[1][from+i] = closeness(byDistances, t.means, h, t.unit, t.place[from+i])
+		t.close[2][from+i] = min(closeness(byLogits, t.w, h, t.unit, -1), closeness(byDistances, t.means, h, t.unit, -1))
 	}
+}
+
+// scoresOf returns x wᵀ + b of samples x (m×d) by rows w (k×d), m×k.
+func scoresOf(x, w, b []float64, d int) []float64 {
+	m, k := len(x)/d, len(w)/d
+	out := make([]float64, m*k)
+	gemm.Multiply(nil, gemm.NT, kernel.Dense(m, d, x), kernel.Dense(k, d, w), kernel.Dense(m, k, out), gemm.Epilogue[float64]{Bias: b})
+	return out
 }
 
 // closeness returns how far the scores of x by rows are from another decision, over the rounding of x in their difference: whether row own

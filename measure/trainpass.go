@@ -11,6 +11,7 @@ func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 	s := &e.train
 	noOperator := e.operator(s)
 	ask := e.asks(h, noOperator)
+	ask.squares = e.opt.Null > 0
 	// Traces come from the sample counts. Facts need them, too; only a repeated measurement can do without.
 	if e.opt.again && !(ask.white || ask.nearest || ask.logits || mem != nil || e.want.any(spreadMatters...)) {
 		return nil

@@ -14,6 +14,7 @@ func (e *Engine[T]) secondRun(s *samples[T], h *head, ask asked, mem *memorizati
 		e.second.clock.enter(PhaseSecond)
 		return e.second.run(e.opt.Team, s, h, ask, mem)
 	}
+	e.second.squares = e.second.squares[:0]
 	e.second.weight = s.whiteWeights(e.second.weight, ask.im)
 	s.between.release()
 	var op []float64
