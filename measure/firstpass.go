@@ -51,7 +51,7 @@ type firstPass[T kernel.Float] struct {
 	cut        partition
 	partial    []float64 // (parts × labellings × k×d)
 	groups     []groups
-	bufs       [][]T // a block per part, for sources that need a buffer
+	bufs       buffers[T]
 	errs       []error
 
 	block []T // current rows in the class form
@@ -86,9 +86,12 @@ func (f *firstPass[T]) prepare(size int) {
 	s := f.s
 	f.cut = newPartition(s.rows, max(blockRows(s.d), min(groupRows*s.k, 1024)))
 	parts := f.cut.parts
-	f.partial = grow(f.partial, parts*size)
-	clear(f.partial)
-	f.bufs = blockBuffers(f.bufs, s.src, parts, f.cut.block*s.d)
+	if cap(f.partial) < parts*size {
+		f.partial = memory.Alloc[float64](parts * size)
+	} else {
+		f.partial = f.partial[:parts*size]
+		clear(f.partial)
+	}
 	f.errs = grow(f.errs, parts)
 	clear(f.errs)
 	for len(f.groups) < parts {
@@ -108,9 +111,11 @@ func (f *firstPass[T]) Run(part int) {
 	s, d, size := f.s, f.s.d, f.s.k*f.s.d
 	g := &f.groups[part]
 	from, to := f.cut.span(part)
+	buf := f.bufs.take(bufferSize(s.src, f.cut.block*d))
+	defer f.bufs.give(buf)
 	for at := from; at < to && s.team.Err() == nil; at += f.cut.block {
 		end := min(at+f.cut.block, to)
-		rows, err := s.src.Read(f.bufs[part], at, end)
+		rows, err := s.src.Read(buf, at, end)
 		if err != nil {
 			f.errs[part] = err
 			return
@@ -198,7 +203,8 @@ func (f *firstPass[T]) byClasses(team *parallel.Team, sums []float64, class []in
 		block = viewElements / s.d
 	}
 	block = max(1, min(block, s.rows))
-	f.bufs = blockBuffers(f.bufs, s.src, 1, block*s.d)
+	buf := f.bufs.take(bufferSize(s.src, block*s.d))
+	defer f.bufs.give(buf)
 	if len(f.groups) == 0 {
 		f.groups = make([]groups, 1)
 	}
@@ -207,7 +213,7 @@ func (f *firstPass[T]) byClasses(team *parallel.Team, sums []float64, class []in
 	task := classTask[T]{f, sums}
 	for at := 0; at < s.rows; at += block {
 		end := min(at+block, s.rows)
-		rows, err := s.src.Read(f.bufs[0], at, end)
+		rows, err := s.src.Read(buf, at, end)
 		if err != nil {
 			return err
 		}
@@ -228,18 +234,4 @@ func (t classTask[T]) Run(part int) {
 			kernelrows.SumRows(t.sums[c*d:][:d], kernel.Dense(len(t.block)/d, d, t.block), in[:min(partRows, len(in))], nil)
 		}
 	}
-}
-
-// blockBuffers returns a buffer of size elements per part, or none if the source is in memory.
-func blockBuffers[T kernel.Float](bufs [][]T, src Source[T], parts, size int) [][]T {
-	for len(bufs) < parts {
-		bufs = append(bufs, nil)
-	}
-	if _, views := src.(*Rows[T]); views {
-		return bufs
-	}
-	for p := range parts {
-		bufs[p] = grow(bufs[p], size)
-	}
-	return bufs
 }

@@ -12,6 +12,7 @@ type squares[T kernel.Float] struct {
 	s    *samples[T]
 	cut  partition
 	of   []float64 // (rows)
+	bufs buffers[T]
 	errs []error
 }
 
@@ -30,7 +31,8 @@ func (e *Engine[T]) squares(s *samples[T]) ([]float64, error) {
 func (q *squares[T]) Run(part int) {
 	from, to := q.cut.span(part)
 	d := q.s.d
-	buf, apart := make([]T, q.cut.block*d), make([]float64, d)
+	buf, apart := q.bufs.take(bufferSize(q.s.src, q.cut.block*d)), make([]float64, d)
+	defer q.bufs.give(buf)
 	for at := from; at < to && q.s.team.Err() == nil; at += q.cut.block {
 		end := min(at+q.cut.block, to)
 		rows, err := q.s.src.Read(buf, at, end)

@@ -19,11 +19,10 @@ type products[T kernel.Float] struct {
 	// visit gets the number of the part, that of the row, its features, x (d) and y (width).
 	visit func(part, row int, h []T, x, y []float64)
 
-	cut    partition
-	buf    [][]T
-	offset [][]float64 // (block × d) of each part
-	y      [][]float64 // (block × width) of each part
-	errs   []error
+	cut   partition
+	bufs  buffers[T]
+	lists buffers[float64] // of x and y
+	errs  []error
 }
 
 const productElements = 1 << 24 // elements in the products of all parts together
@@ -35,11 +34,7 @@ func (p *products[T]) run(team *parallel.Team, start func(parts int)) error {
 	p.cut = newPartition(p.s.rows, max(1, min(blockRows(d), productElements/max(p.width, 1))))
 	p.cut.parts = max(1, min(p.cut.parts, productElements/(p.cut.block*max(p.width, 1))))
 	parts := p.cut.parts
-	p.buf = blockBuffers(nil, p.s.src, parts, p.cut.block*d)
-	p.offset, p.y, p.errs = make([][]float64, parts), make([][]float64, parts), make([]error, parts)
-	for i := range parts {
-		p.offset[i], p.y[i] = make([]float64, p.cut.block*d), make([]float64, p.cut.block*p.width)
-	}
+	p.errs = make([]error, parts)
 	start(parts)
 	team.Do(parts, p)
 	return vec.FirstError(p.errs)
@@ -48,14 +43,20 @@ func (p *products[T]) run(team *parallel.Team, start func(parts int)) error {
 // Run visits the rows of one part.
 func (p *products[T]) Run(part int) {
 	from, to := p.cut.span(part)
+	d, block := p.s.d, p.cut.block
+	buf, lists := p.bufs.take(bufferSize(p.s.src, block*d)), p.lists.take(block*(d+p.width))
+	defer p.bufs.give(buf)
+	defer p.lists.give(lists)
+	x, y := lists[:block*d], lists[block*d:]
 	for at := from; at < to && p.errs[part] == nil && p.s.team.Err() == nil; at += p.cut.block {
-		p.errs[part] = p.block(part, at, min(at+p.cut.block, to))
+		p.errs[part] = p.tally(part, at, min(at+block, to), buf, x, y)
 	}
 }
 
-func (p *products[T]) block(part, at, end int) error {
-	d, x, y := p.s.d, p.offset[part], p.y[part]
-	rows, err := p.s.src.Read(p.buf[part], at, end)
+// tally visits rows [at, end) in the memory of buf, x (block × d) and y (block × width).
+func (p *products[T]) tally(part, at, end int, buf []T, x, y []float64) error {
+	d := p.s.d
+	rows, err := p.s.src.Read(buf, at, end)
 	if err != nil {
 		return err
 	}

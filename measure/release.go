@@ -8,7 +8,7 @@ func (e *Engine[T]) releasePasses() {
 	clock := e.second.clock
 	e.second = secondPass[T]{clock: clock, squares: e.second.squares}
 	e.ranks, e.pairs, e.geometry = ranks[T]{}, pairs{}, geometry{team: e.opt.Team}
-	e.first.partial, e.first.bufs = nil, nil
+	e.first.partial, e.first.bufs.spare = nil, nil
 	for _, s := range []*samples[T]{&e.train, &e.test, &e.ood} {
 		s.between.release()
 	}
