@@ -21,8 +21,8 @@ func parseIgnored(spelled, words []string) ([]ignored, error) {
 	for _, text := range spelled {
 		x := ignored{spelled: text, known: true}
 		if words != nil {
-			at, known := slices.BinarySearch(words, text)
-			x.value, x.known = int64(at), known
+			at := slices.Index(words, text) // in the order of --class-names, if given
+			x.value, x.known = int64(at), at >= 0
 		} else {
 			v, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {

@@ -192,7 +192,7 @@ func TestTextLabels(t *testing.T) {
 	for request, want := range map[string]string{
 		"features=h.npy labels=t.npy weights=w.npy":                     "the labels are words, and nothing says which row of the classifier is whose; pass --class-names",
 		"features=h.npy labels=t.npy weights=w.npy class-names=ant,bee": "hold \"cow\", which is none of --class-names (ant, bee)",
-		"features=h.npy labels=y.npy class-names=ant,bee,cow":           "the labels of",
+		"features=h.npy labels=y.npy class-names=ant,bee":               "since --class-names has 2 classes",
 		"features=h.npy labels=t.npy class-names=ant,bee,cow classes=4": "--classes 4, and --class-names has 3",
 		"features=t.npy labels=y.npy":                                   "text; want numbers",
 		"features=h.npy labels=y.npy corrupted=t.npy":                   "is text; want 0 or 1",

@@ -83,6 +83,9 @@ func names(parts []part) string {
 	return fmt.Sprintf("%s and %d more", parts[0].where(), len(parts)-1)
 }
 
+// signs are the labels of two classes, as losses with margins have them.
+var signs = []int64{-1, 1}
+
 // table says which class a label value is.
 type table struct {
 	k      int
@@ -99,7 +102,13 @@ type table struct {
 // class and is refused, unless the labels are −1 and 1. Text says nothing of rows: beside a classifier it is refused unless named holds
 // (--class-names gave the words in the order of rows). python/collapse/arrays.py decides the same.
 func newTable(all []*labelled, rows, stated int, ignore []ignored, words []string, named bool) (*table, error) {
-	k := max(rows, stated)
+	k, says := max(rows, stated), "--classes says"
+	switch {
+	case rows > 0:
+		says = "the classifier has"
+	case named:
+		says = "--class-names has"
+	}
 	distinct := kept(distinctValues(all), ignore)
 	if len(distinct) == 0 {
 		return nil, fmt.Errorf("%s: every label is one that --ignore-label names; nothing is left to measure", names(all[0].parts))
@@ -109,11 +118,11 @@ func newTable(all []*labelled, rows, stated int, ignore []ignored, words []strin
 		return nil, fmt.Errorf("%s: the labels are words, and nothing says which row of the classifier is whose; pass --class-names with the names in the order of its rows", names(all[0].parts))
 	}
 	if lo < 0 {
-		if !slices.Equal(distinct, []int64{-1, 1}) {
+		if !slices.Equal(distinct, signs) {
 			return nil, notAClass(all, ignore)
 		}
 		if k != 0 && k != 2 {
-			return nil, outOfRange(all, k, rows > 0, len(distinct), ignore)
+			return nil, outOfRange(all, k, says, len(distinct), ignore)
 		}
 	}
 	if k == 0 && lo >= 0 && hi == int64(len(distinct)-1) {
@@ -123,7 +132,7 @@ func newTable(all []*labelled, rows, stated int, ignore []ignored, words []strin
 		return &table{k: k, ignore: ignore}, nil
 	}
 	if k > 0 && len(distinct) != k {
-		return nil, outOfRange(all, k, rows > 0, len(distinct), ignore)
+		return nil, outOfRange(all, k, says, len(distinct), ignore)
 	}
 	if len(distinct) > math.MaxInt32 {
 		return nil, fmt.Errorf("%s: %d different labels; want classes", all[0].parts[0].where(), len(distinct))
@@ -179,12 +188,8 @@ func notAClass(all []*labelled, ignore []ignored) error {
 	panic("featurefiles: no label is negative")
 }
 
-// outOfRange names the first label that cannot be a class number.
-func outOfRange(all []*labelled, k int, classifier bool, distinct int, ignore []ignored) error {
-	of := "--classes says"
-	if classifier {
-		of = "the classifier has"
-	}
+// outOfRange names the first label that cannot be a class number of the k that something says there are.
+func outOfRange(all []*labelled, k int, says string, distinct int, ignore []ignored) error {
 	for _, l := range all {
 		for i, v := range l.values {
 			if v >= 0 && v < int64(k) || ignores(ignore, v) {
@@ -192,7 +197,7 @@ func outOfRange(all []*labelled, k int, classifier bool, distinct int, ignore []
 			}
 			p, row := l.locate(i)
 			return fmt.Errorf("%s: %s: sample %d has label %d; want 0 to %d, since %s %d classes (%d different labels: they cannot be matched to classes in order either)",
-				p.where(), l.role, row, v, k-1, of, k, distinct)
+				p.where(), l.role, row, v, k-1, says, k, distinct)
 		}
 	}
 	panic("featurefiles: no label is out of range")
@@ -231,10 +236,13 @@ func (t *table) classes(l *labelled) []int32 {
 	return out
 }
 
-// names spells the label of each class: words if labels are text, nil if they are class numbers.
-func (t *table) names(words []string) []string {
-	if t.values == nil {
-		return words
+// names spells the label of each class: words if labels are text, what was named if they are class numbers (or −1 and 1), nil without names.
+func (t *table) names(words, named []string) []string {
+	switch {
+	case t.values == nil && words != nil:
+		return words[:t.k]
+	case named != nil && words == nil, t.values == nil:
+		return named
 	}
 	out := make([]string, t.k)
 	for c, v := range t.values {
@@ -246,8 +254,9 @@ func (t *table) names(words []string) []string {
 	return out
 }
 
-// unify numbers text labels over all files: as they are named or, with no names, in alphabetical order; nil if labels are numbers.
-func unify(all []*labelled, named []string) ([]string, error) {
+// unify numbers text labels over all files: as they are named or, with no names, in alphabetical order. It returns nil if labels are
+// numbers: names are those of class numbers then. Words to ignore need no name; they follow those that have one.
+func unify(all []*labelled, named, ignored []string) ([]string, error) {
 	seen, text, other := map[string]int64{}, part{}, part{}
 	for _, l := range all {
 		for _, p := range l.parts {
@@ -262,9 +271,6 @@ func unify(all []*labelled, named []string) ([]string, error) {
 		}
 	}
 	if text.path == "" {
-		if named != nil {
-			return nil, fmt.Errorf("--class-names, but the labels of %s are numbers", other.where())
-		}
 		return nil, nil
 	}
 	if other.path != "" {
@@ -276,10 +282,11 @@ func unify(all []*labelled, named []string) ([]string, error) {
 	}
 	slices.Sort(words)
 	if named != nil {
-		if i := slices.IndexFunc(words, func(w string) bool { return !slices.Contains(named, w) }); i >= 0 {
-			return nil, fmt.Errorf("labels of %s hold %q, which is none of --class-names (%s)", text.where(), words[i], shorten(named))
+		other := slices.DeleteFunc(words, func(w string) bool { return slices.Contains(named, w) })
+		if i := slices.IndexFunc(other, func(w string) bool { return !slices.Contains(ignored, w) }); i >= 0 {
+			return nil, fmt.Errorf("labels of %s hold %q, which is none of --class-names (%s)", text.where(), other[i], shorten(named))
 		}
-		words = named
+		words = slices.Concat(named, other)
 	}
 	for i, w := range words {
 		seen[w] = int64(i)

@@ -32,7 +32,7 @@ func (f *finder) number(s *Set) error {
 			return fmt.Errorf("%s: the %s are empty", l.parts[0].where(), l.role)
 		}
 	}
-	words, err := unify(all, f.req.ClassNames)
+	words, err := unify(all, f.req.ClassNames, f.req.IgnoreLabels)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,11 @@ func (f *finder) number(s *Set) error {
 		return err
 	}
 	s.table, s.textual, s.fixed = t, words != nil, f.req.Classes > 0
-	s.K, s.TestClasses, s.Values = t.k, t.k, t.names(words)
+	s.K, s.TestClasses, s.Values = t.k, t.k, t.names(words, f.req.ClassNames)
+	if values := t.values; words == nil && f.req.ClassNames != nil && values != nil && !slices.Equal(values, signs) {
+		return fmt.Errorf("%s: the labels have the values %s, and --class-names are those of the classes 0 to %d; number the labels from 0, or leave the names out",
+			names(s.labels.parts), shorten(t.names(nil, nil)), t.k-1)
+	}
 	s.train = t.classes(s.labels)
 	var others []int32
 	if s.tested != nil {
@@ -78,7 +82,7 @@ func (f *finder) number(s *Set) error {
 	if others != nil {
 		s.TestClasses = 1 + int(max(0, slices.Max(others)))
 	}
-	if t.values != nil && f.req.Means == nil {
+	if t.values != nil && f.req.Means == nil && (words != nil || f.req.ClassNames == nil) {
 		hint := ""
 		if rows == 0 && words == nil {
 			hint = "; --classes K if labels are class numbers and some classes have no sample"

@@ -64,7 +64,7 @@ func (s *Server) measureFiles(ctx context.Context, paths []string, names arrayNa
 	defer memory.leave()
 	part := s.memory.Part(uploadMemory)
 	defer part.Release()
-	asked := featurefiles.Request{Files: paths, Layers: names.layers, Context: ctx, Budget: part}
+	asked := featurefiles.Request{Files: paths, Layers: names.layers, ClassNames: commas(names.classes), IgnoreLabels: commas(names.ignore), Context: ctx, Budget: part}
 	asked.Keys[featurefiles.Features], asked.Keys[featurefiles.Labels], asked.Keys[featurefiles.Weights] = names.features, names.labels, names.weight
 	set, err := featurefiles.Open(asked)
 	if err != nil {
@@ -101,7 +101,8 @@ func (s *Server) measureError(ctx context.Context, err error, dir string) error 
 
 // flagFields are the flags that have a field on the page.
 var flagFields = strings.NewReplacer("say which with --features-key NAME", "give its name in the field “features”", "say which with --labels-key NAME", "give its name in the field “labels”",
-	"say which with --weights-key NAME", "give its name in the field “weight”", "--features-key", "features", "--labels-key", "labels", "--weights-key", "weight", "--layers", "layers")
+	"say which with --weights-key NAME", "give its name in the field “weight”", "--features-key", "features", "--labels-key", "labels", "--weights-key", "weight", "--layers", "layers",
+	"pass --class-names with the names", "give the names of the classes", "--class-names", "the names of the classes", "leave its samples out with --ignore-label=", "leave its samples out by the ignored label ")
 
 var (
 	flagInBrackets = regexp.MustCompile(` ?\([^()]*--[a-z][^()]*\)`)

@@ -39,6 +39,7 @@ const (
 	mostFiles = 16
 	mostParts = 64
 	nameBytes = 200
+	listBytes = 1 << 16 // of the names of classes
 )
 
 // uploadKinds are the endings that arrayfile reads.
@@ -71,13 +72,23 @@ func (s *Server) measureUpload(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// arrayNames are the arrays that a form asks for, where they have other names than usual. Layers is a pattern, of which each match is
-// measured.
-type arrayNames struct{ features, labels, weight, layers string }
+// arrayNames are the arrays that a form asks for, where they have other names than usual, and what it says of labels: the names of the
+// classes in order, and labels to leave out, both as lists with commas. Layers is a pattern, of which each match is measured.
+type arrayNames struct{ features, labels, weight, layers, classes, ignore string }
+
+// commas returns the parts of a text with commas, without spaces around them.
+func commas(text string) (out []string) {
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}
 
 // field is where the value of a form's field goes; nil: nowhere.
 func (n *arrayNames) field(name string) *string {
-	return map[string]*string{"features": &n.features, "labels": &n.labels, "weight": &n.weight, "layers": &n.layers}[name]
+	return map[string]*string{"features": &n.features, "labels": &n.labels, "weight": &n.weight, "layers": &n.layers, "classes": &n.classes, "ignore": &n.ignore}[name]
 }
 
 // read takes a field of a form.
@@ -86,12 +97,16 @@ func (n *arrayNames) read(part *multipart.Part) error {
 	if to == nil {
 		return nil
 	}
-	text, err := io.ReadAll(io.LimitReader(part, nameBytes+1))
+	most := nameBytes
+	if to == &n.classes {
+		most = listBytes
+	}
+	text, err := io.ReadAll(io.LimitReader(part, int64(most)+1))
 	if err != nil {
 		return err
 	}
-	if *to = strings.TrimSpace(string(text)); len(text) > nameBytes || !utf8.Valid(text) || strings.ContainsFunc(*to, unprintable) {
-		return badRequest("the name of the %s is none: at most %d printable characters", part.FormName(), nameBytes)
+	if *to = strings.TrimSpace(string(text)); len(text) > most || !utf8.Valid(text) || strings.ContainsFunc(*to, unprintable) {
+		return badRequest("the name of the %s is none: at most %d printable characters", part.FormName(), most)
 	}
 	return nil
 }

@@ -105,6 +105,17 @@ class Labels:
             if len(set(self.names)) < self.k:
                 raise ValueError("collapse: classes names %r twice" % next(n for n in self.names if self.names.count(n) > 1))
         self._words = None
+        self._textual = False  # whether labels are words
+        self._left_out, self.unseen = [], []  # words that ignore_index names: without a class of their own; that no label is
+
+    def ignored(self, ignore):
+        """ignore_index as the numbers of labels: words have those that numbers() gave them."""
+        if not self._textual:
+            self.unseen = [x for x in ignore if isinstance(x, str)]
+            return [x for x in ignore if not isinstance(x, str)]
+        place = {name: k for k, name in enumerate(self.names + self._left_out)}
+        self.unseen = [str(x) for x in ignore if str(x) not in place]
+        return [place[str(x)] for x in ignore if str(x) in place]
 
     def numbers(self, y, n, what, ignore=(), d=None):
         """int64 (n), of the rows of features of width d."""
@@ -120,14 +131,9 @@ class Labels:
         if y.dtype.kind == "O":
             y = _plain(y, what)
         if y.dtype.kind in "USO":
-            return self._numbers_of_words(y, what)
-        if y.dtype.kind == "f":
-            y = self._whole(y, what)
-        if y.dtype.kind not in "biu":
-            raise TypeError("collapse: %s is %s; integers or words are wanted" % (what, y.dtype))
-        if y.dtype.kind == "u" and y.max() > np.iinfo(np.int64).max:
-            raise ValueError("collapse: %s holds %d, which int64 does not" % (what, y.max()))
-        y = y.astype(np.int64, copy=False)
+            return self._numbers_of_words(y, what, ignore)
+        ignore = [x for x in ignore if not isinstance(x, str)]
+        y = whole_numbers(y, what)
         if y.min() < 0:
             wrong = y[(y < 0) & ~np.isin(y, list(ignore))]
             if len(wrong) and self.k in (None, 2) and set(np.unique(y).tolist()) == {-1, 1}:
@@ -135,36 +141,49 @@ class Labels:
                 return (y + 1) // 2
             if len(wrong):
                 raise ValueError("collapse: %s holds %d, which is not a class; leave its samples out with ignore_index=%d" % (what, wrong[0], wrong[0]))
+        if self.names is not None and not self._words:
+            wrong = y[(y >= self.k) & ~np.isin(y, list(ignore))]
+            if len(wrong):
+                raise ValueError("collapse: %s holds %d, and classes names the classes 0 to %d" % (what, wrong[0], self.k - 1))
         return y
 
-    @staticmethod
-    def _whole(y, what):
-        whole = np.rint(y)
-        if not (whole == y).all() or np.abs(y).max() >= 2.0 ** 53:
-            raise TypeError("collapse: %s holds %r, which is not a class number; integers or words are wanted" % (what, y[~(whole == y)][:1].tolist()))
-        return whole.astype(np.int64)
-
-    def _numbers_of_words(self, y, what):
+    def _numbers_of_words(self, y, what, ignore):
         try:
             words, at = np.unique(np.array([_word(x) for x in y.tolist()]), return_inverse=True)
         except TypeError as e:
             beside = " beside words" if any(isinstance(x, (str, bytes)) for x in y.tolist()) else ""
             raise TypeError("collapse: %s: %s%s; integers or words are wanted" % (what, e, beside)) from None
+        self._textual, ignore = True, [str(x) for x in ignore]
         if self.names is None:
             if self.k is not None:
                 raise ValueError("collapse: %s holds words; pass classes=[…] with the names of the %d classes in order" % (what, self.k))
             self.names, self._words = words.tolist(), True
-        place = {name: k for k, name in enumerate(self.names)}
+        self._left_out += [w for w in words.tolist() if w in ignore and w not in self.names + self._left_out]
+        place = {name: k for k, name in enumerate(self.names + self._left_out)}
         unknown = [w for w in words.tolist() if w not in place]
         if unknown:
             raise ValueError("collapse: %s holds %r, which is none of the %d classes (%s)%s"
-                             % (what, unknown[0], len(place), ", ".join(self.names[:8]), "; pass classes=[…] with all names" if self._words else ""))
+                             % (what, unknown[0], len(self.names), ", ".join(self.names[:8]), "; pass classes=[…] with all names" if self._words else ""))
         return np.array([place[w] for w in words.tolist()], np.int64)[at]
 
     @property
     def from_words(self):
         """Whether the names come from the labels, and so say nothing about the rows of a classifier."""
         return self._words is True
+
+
+def whole_numbers(y, what):
+    """int64, from an array of integers, booleans or floats without a fraction."""
+    if y.dtype.kind == "f" and y.size:
+        whole = np.rint(y)
+        if not (whole == y).all() or np.abs(y).max() >= 2.0 ** 53:
+            raise TypeError("collapse: %s: %r is not a class number; integers or words are wanted" % (what, y[(whole != y) | (np.abs(y) >= 2.0 ** 53)].flat[0].item()))
+        return whole.astype(np.int64)
+    if y.dtype.kind not in "biu":
+        raise TypeError("collapse: %s: %s; integers or words are wanted" % (what, y.dtype))
+    if y.dtype.kind == "u" and y.size and y.max() > np.iinfo(np.int64).max:
+        raise ValueError("collapse: %s: %d, which int64 does not hold" % (what, y.max()))
+    return y.astype(np.int64, copy=False)
 
 
 def _plain(y, what):
@@ -175,7 +194,7 @@ def _plain(y, what):
     try:
         return y.astype(np.int64 if whole else np.float64)
     except OverflowError:
-        raise ValueError("collapse: %s holds %d, which int64 does not" % (what, max(y, key=abs))) from None
+        raise ValueError("collapse: %s: %d, which int64 does not hold" % (what, max(y, key=abs))) from None
 
 
 def _word(x):

@@ -39,8 +39,9 @@ def measure_layers(model, batches, layers=None, *, pool="mean", keep="features",
     """
     import torch
 
-    from .measuring import measure_flags
+    from .measuring import measure_flags, to_list
     from .tap import Tap
+    ignored = [label for label in to_list(tap.get("ignore_index")) if not isinstance(label, str)]  # rows of which nobody needs features
     flags = measure_flags(**{name: tap.pop(name) for name in list(tap) if name in _FLAGS})
     kept = folder is not None
     parent = None if kept else tempfile.mkdtemp(prefix="collapse-")
@@ -51,15 +52,16 @@ def measure_layers(model, batches, layers=None, *, pool="mean", keep="features",
         with torch.no_grad(), Tap(model, folder, layers=_children(model) if layers is None else list(layers), pool=pool, keep=keep, **tap) as capture:
             for x, y in batches:
                 model(x)
-                capture.labels(y)
+                capture.labels(y, ignore_index=ignored or None)
         document = call([find_binary(binary), "measure", "--json", folder, "--layers", "*"] + flags + list(arguments))
     finally:
         for module, training in modes.items():
             module.training = training
         if not kept:
             shutil.rmtree(parent, ignore_errors=True)
-    depth = Depth((column["layer"], Result(dict(column, finding=document["finding"]) if i == len(document["layers"]) - 1 else column))
-                  for i, column in enumerate(document["layers"]))
+    shared = {"labels": document["labels"]} if "labels" in document else {}
+    depth = Depth((column["layer"], Result(column, **shared)) for column in document["layers"])
+    depth[document["layers"][-1]["layer"]]["finding"] = document["finding"]  # it is of the last
     depth.binary = binary
     return depth
 

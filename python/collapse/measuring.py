@@ -17,7 +17,7 @@ from .result import Result
 
 def measure(features: Any, labels: Any = None, W: Any = None, b: Any = None, *, test: Any = None, ood: Any = None, true: Any = None,
             corrupted: Any = None, measures: Union[None, str, Sequence[str]] = None, classes: Union[None, int, Sequence[str]] = None,
-            ignore_index: Union[None, int, Sequence[int]] = None, min_count: Optional[int] = None, imbalance: Optional[str] = None,
+            ignore_index: Union[None, int, str, Sequence[Union[int, str]]] = None, min_count: Optional[int] = None, imbalance: Optional[str] = None,
             null: Optional[int] = None, rcond: Optional[float] = None, drop_nonfinite: bool = False, threads: Optional[int] = None,
             keep: Optional[str] = None, layer: Optional[str] = None, partial: bool = False, binary: Any = None,
             arguments: Sequence[str] = ()) -> Result:
@@ -88,7 +88,7 @@ def measure_flags(measures=None, classes=None, ignore_index=None, drop_nonfinite
     names = [] if classes is None or isinstance(classes, numbers.Integral) else [str(name) for name in classes]
     if any("," in name for name in names):
         raise ValueError("collapse: a name in classes has a comma; pass arrays, or files whose labels are numbers")
-    flags = _flags(measures=_keys(measures), ignore_label=_whole_numbers(ignore_index), classes=None if names else classes, class_names=",".join(names) or None,
+    flags = _flags(measures=_keys(measures), ignore_label=to_list(ignore_index), classes=None if names else classes, class_names=",".join(names) or None,
                    **others)
     return flags + (["--drop-nonfinite"] if drop_nonfinite else [])
 
@@ -98,13 +98,13 @@ def measure_arrays(H, y, W=None, b=None, *, test=None, ood=None, true=None, corr
     """measure() of arrays."""
     if keep not in (None, "samples", "states"):
         raise ValueError("collapse: keep is %r; it must be 'samples' or 'states'" % (keep,))
-    ignore = _whole_numbers(ignore_index)
+    ignore = to_list(ignore_index)
     names = Labels(classes)
     blocks = _train(H, y, names, ignore) + _classifier(W, b)
     train = blocks[0]
     _check_classifier(blocks, names)
     more = _more(train, blocks[1].shape[0], names, ignore, test, ood, true, corrupted)
-    flags = _flags(measures=_keys(measures), ignore_label=ignore, min_count=min_count, imbalance=imbalance, null=null, rcond=rcond, threads=threads)
+    flags = _flags(measures=_keys(measures), ignore_label=names.ignored(ignore), min_count=min_count, imbalance=imbalance, null=null, rcond=rcond, threads=threads)
     if names.k is not None and W is None:
         flags += ["--classes", str(names.k)]
     elif names.names is not None and W is None:
@@ -180,11 +180,12 @@ def _keys(measures):
     return ",".join(measures)
 
 
-def _whole_numbers(ignore_index):
+def to_list(ignore_index):
+    """ignore_index as a list of numbers and words."""
     if ignore_index is None:
         return []
     values = ignore_index if isinstance(ignore_index, (list, tuple, set)) else [ignore_index]
-    return [int(value) for value in values]
+    return [value if isinstance(value, str) else int(value) for value in values]
 
 
 def _flags(**values):
@@ -274,6 +275,7 @@ def _result(answer, helper, names):
     for of in document.get("inputs", []):
         of["files"] = ["memory" if f == path else f for f in of["files"]]
     document["notes"] = [note.replace(path, "the arrays") for note in document.get("notes", [])]
+    document["notes"] += ["ignore_index %s: no sample has this label" % word for word in names.unseen]
     if names.names is not None:
         _name_classes(document, names.names)
     return Result(document)

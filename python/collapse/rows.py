@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .arrays import whole_numbers
+
 POOLS = ("mean", "flatten", "tokens", "positions")
 
 
@@ -94,11 +96,9 @@ def integers(values, what, positions):
     array = array_of(values)
     if array.ndim == 0 or not _fits(array.shape, positions):
         raise ValueError(_shape_complaint(array.shape, what, positions))
-    if array.dtype.kind not in "biu":
-        raise TypeError("collapse: %s are %s; integers are wanted" % (what, array.dtype))
-    if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
-        raise ValueError("collapse: %s hold %d, which int64 does not" % (what, array.max()))
-    return array.astype(np.int64).reshape(-1)
+    if array.dtype.kind in "USO":
+        raise TypeError("collapse: %s are %s; class numbers are wanted: label k is row k of the classifier" % (what, "words" if array.dtype.kind in "US" else "objects"))
+    return whole_numbers(array, what).reshape(-1)
 
 
 def _fits(shape, positions):
@@ -123,8 +123,8 @@ class Dropped:
     def __init__(self):
         self.positions, self.by_index, self.by_mask = 0, {}, 0
 
-    def keep(self, y, positions, ignore_index, mask):
-        """True where a row is kept, (rows). A position that both exclude is counted for the mask."""
+    def keep(self, y, positions, ignore_index, mask, signs=False):
+        """True where a row is kept, (rows). A position that both exclude is counted for the mask. signs: −1 and 1 may be the two classes."""
         kept = np.ones(len(y), bool)
         if mask is not None:
             values = array_of(mask)
@@ -136,7 +136,7 @@ class Dropped:
             hit = kept & (y == index)
             counts[index] = int(hit.sum())
             kept = kept & ~hit
-        if (y[kept] < 0).any():
+        if (y[kept] < 0).any() and not (signs and np.isin(y[kept], (-1, 1)).all()):
             raise ValueError("collapse: labels hold %d, which is not a class; leave such positions out with labels(y, ignore_index=%d)"
                              % (y[kept].min(), y[kept].min()))
         return kept, counts

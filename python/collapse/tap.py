@@ -107,7 +107,7 @@ class Tap:
         memorization measures, have y's shape, and must be given for every batch or for none.
         ignore_index: a label, or a list of them, that stands for "no label", as in cross_entropy (-100).
         mask: of y's shape, True where a label counts. Rows that are left out are not written;
-        tap.json counts them. Other negative labels are refused.
+        tap.json counts them. Other negative labels are refused, but for -1 and 1 as the two classes.
         """
         if self._writer is None:
             raise RuntimeError("collapse: labels was called outside the `with` block")
@@ -125,7 +125,7 @@ class Tap:
             extra[TRUE_LABELS] = integers(true, "true labels", positions)
         if corrupted is not None:
             extra[CORRUPTED] = integers(corrupted, "corrupted", positions).astype(bool)
-        kept, counts = self._dropped.keep(extra[LABELS], positions, ignore_index, mask)
+        kept, counts = self._dropped.keep(extra[LABELS], positions, ignore_index, mask, self._may_be_signs())
         self._write(extra, kept)
         self._dropped.count(kept, counts)
 
@@ -165,6 +165,10 @@ class Tap:
             return ("the classifier's weights changed inside the `with` block (an optimiser's step?), so that the features belong to several "
                     "models; capture after the epoch, in a loop of its own")
         return writer.complaint() if self._states else None
+
+    def _may_be_signs(self):
+        """Whether labels −1 and 1 can be two classes, as losses with margins have them; states number classes from 0."""
+        return not self._states and (self._head is None or self._head.shape[0] == 2)
 
     def _asked_for(self, product):
         """Whether a product of the first batch ran inside the module that the user named."""

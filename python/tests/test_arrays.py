@@ -222,9 +222,9 @@ class RefusedTest(ArraysTest):
         H, y, W, b = made()
         for kind, words, labels in ((ValueError, "59 labels for 60 rows", y[1:]), (ValueError, r"x.argmax\(1\)", np.eye(3)[y]), (ValueError, "shape \\(\\)", 3),
                                     (ValueError, "leave its samples out with ignore_index=-100", np.where(y == 1, -100, y)),
-                                    (TypeError, r"0.5\], which is not a class number", y + .5), (TypeError, "not a class number", np.where(y == 1, np.nan, y)),
+                                    (TypeError, "0.5 is not a class number", y + .5), (TypeError, "not a class number", np.where(y == 1, np.nan, y)),
                                     (TypeError, "holds None; integers", [None] * 60), (TypeError, "holds 0 beside words", np.array([0, "cat"] * 30, object)),
-                                    (ValueError, "holds %d, which int64" % 2**70, np.array([2**70, 1] * 30, object)), (TypeError, "complex", y + 1j), (ValueError, "which int64 does not", np.full(60, 2**64 - 1, np.uint64))):
+                                    (ValueError, "%d, which int64" % 2**70, np.array([2**70, 1] * 30, object)), (TypeError, "complex", y + 1j), (ValueError, "which int64 does not", np.full(60, 2**64 - 1, np.uint64))):
             with self.subTest(words=words):
                 self.refused(kind, words, H, labels)
         self.refused(ValueError, r"60 labels for 6 rows of features; .*pass x.T", H.T, y)

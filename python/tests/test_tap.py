@@ -216,7 +216,7 @@ class LoopTest(FolderTest):
 
     def test_labels_that_do_not_fit(self):
         model, (x, y) = small_net(), batches(1)[0]
-        for labels, kind, words in ((y[:3], ValueError, "3 labels for a batch of 5 samples"), (y.float(), TypeError, "float32; integers"),
+        for labels, kind, words in ((y[:3], ValueError, "3 labels for a batch of 5 samples"), (y.float() + 0.5, TypeError, "is not a class number"), (["cat"] * 5, TypeError, "labels are words; class numbers are wanted"),
                                     (torch.nn.functional.one_hot(y, 3), ValueError, r"one-hot rows: y.argmax\(1\)")):
             self.setUp()
             with self.assertRaisesRegex(kind, words):

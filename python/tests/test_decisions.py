@@ -1,0 +1,106 @@
+"""The table of what labels mean, through every door of the package: arrays, files, the folder of a Tap, layers. The program's own tests take it
+through files and the page (internal/featurefiles/decisiontest)."""
+
+import json
+import os
+import re
+import unittest
+
+import numpy as np
+
+from support import ROOT, FolderTest, needs_torch, torch
+
+import collapse
+
+TABLE = os.path.join(ROOT, os.pardir, "internal", "featurefiles", "decisiontest", "decisions.json")
+N, D = 24, 5
+
+
+def decisions():
+    with open(TABLE, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def made(case):
+    """H, y, W; W None without a classifier."""
+    labels = case["labels"]
+    classes = np.resize(case.get("class", range(len(labels))), N)
+    H = np.eye(D)[classes] + 0.01 * np.sin(np.arange(N * D)).reshape(N, D)
+    y = np.resize(np.array(labels, {"float": float, "bool": bool}.get(case.get("as"))), N)
+    y = {"row": y.reshape(1, N), "column": y.reshape(N, 1), "short": y[:-1]}.get(case.get("shape"), y)
+    if case.get("shape") == "one-hot":
+        y = np.resize(np.eye(len(labels)), (N, len(labels)))
+    return H, y, np.eye(case["rows"], D) if case.get("rows") else None
+
+
+def options(case):
+    return {"classes": case.get("classes"), "ignore_index": case.get("ignore"), "null": 0}
+
+
+class DecisionsTest(FolderTest):
+    def check(self, case, call, refused):
+        with self.subTest(**{name: str(case[name]) for name in ("what", "labels", "rows", "classes", "ignore") if name in case}):
+            if refused:
+                with self.assertRaises((ValueError, TypeError, collapse.MeasureError)) as caught:
+                    call()
+                self.assertRegex(str(caught.exception), refused)
+                return
+            found = call()
+            self.assertEqual(found["k"], case["k"])
+            self.assertEqual(found.get("labels"), case.get("names"))
+            if case.get("rows"):
+                self.assertEqual(found.accuracy, 1)
+
+    def test_arrays(self):
+        for case in decisions():
+            H, y, W = made(case)
+            self.check(case, lambda: collapse.measure(H, y, W, **options(case)), case.get("refused"))
+
+    def test_lists_of_objects(self):
+        """Columns of pandas hold Python's own numbers and words."""
+        for case in decisions():
+            H, y, W = made(case)
+            self.check(case, lambda: collapse.measure(H, y.astype(object), W, **options(case)), case.get("refused"))
+
+    def test_files(self):
+        for i, case in enumerate(decisions()):
+            H, y, W = made(case)
+            path = "%s%d.npz" % (self.folder, i)
+            np.savez(path, features=H, labels=y, **{} if W is None else {"weight": W})
+            self.check(case, lambda: collapse.measure(path, **options(case)), case.get("refused"))
+
+    @needs_torch
+    def test_the_folder_of_a_tap(self):
+        for i, case in enumerate(decisions()):
+            if case.get("rows") and case.get("tap") != "":
+                self.check(case, lambda: self.tapped(case, "%s%d" % (self.folder, i)), case.get("tap", case.get("refused")))
+
+    @needs_torch
+    def test_layers(self):
+        for case in decisions():
+            if case.get("rows") and case.get("tap") != "":
+                H, y, W = made(case)
+                layers = lambda: collapse.measure_layers(model_of(W), [(torch.tensor(H), y)], ["0"], **options(case))["features"]
+                self.check(case, layers, case.get("tap", case.get("refused")))
+
+    def tapped(self, case, folder):
+        H, y, W = made(case)
+        ignored = [x for x in case.get("ignore", []) if not isinstance(x, str)]
+        model = model_of(W)
+        with torch.no_grad(), collapse.Tap(model, folder) as tap:
+            model(torch.tensor(H))
+            tap.labels(y, ignore_index=ignored or None)
+        return collapse.measure(folder, **options(case))
+
+
+def model_of(W):
+    """A layer that changes nothing, and a classifier of rows W."""
+    model = torch.nn.Sequential(torch.nn.Identity(), torch.nn.Linear(D, len(W), dtype=torch.float64)).eval()
+    with torch.no_grad():
+        model[1].weight.copy_(torch.tensor(W))
+        model[1].bias.zero_()
+    return model
+
+
+if __name__ == "__main__":
+    unittest.main()
