@@ -28,6 +28,9 @@ func (f *foreign) reason() error {
 	if f.err != nil {
 		return natureError{f.err}
 	}
+	if strings.HasPrefix(string(f.g), "pandas") {
+		return naturef("%q is not read, since a pickle may run code through it: in Python: df.to_parquet(\"x.parquet\")", string(f.g))
+	}
 	return naturef("%q is not read, since a pickle may run code through it: save tensors or arrays in lists and dicts only, such as a state_dict", string(f.g))
 }
 

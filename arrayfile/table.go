@@ -51,6 +51,9 @@ func parseTable(b []byte, account *account) ([]entry, error) {
 	}
 	defer account.give(scratch)
 	t := &textTable{b: b, comma: separator(b)}
+	if t.comma == ' ' && isSparse(b) {
+		return nil, errSparse
+	}
 	if err := t.look(); err != nil {
 		return nil, fmt.Errorf("arrayfile: table of text: %w", err)
 	}
@@ -64,7 +67,24 @@ func parseTable(b []byte, account *account) ([]entry, error) {
 	return entries, nil
 }
 
-var errNoTable = errors.New("no table")
+var (
+	errNoTable = errors.New("no table")
+	errSparse  = errors.New("arrayfile: text of index:value pairs (LIBSVM, svmlight) is not read; in Python: H, y = sklearn.datasets.load_svmlight_file(\"FILE\"); numpy.savez(\"x.npz\", features=H.toarray(), labels=y)")
+)
+
+// isSparse reports whether the first line is a number and pairs of numbers with colons.
+func isSparse(b []byte) bool {
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	fields := strings.Fields(string(line[:min(len(line), tableSample)]))
+	for i, f := range fields {
+		index, value, pair := strings.Cut(f, ":")
+		_, err := strconv.ParseFloat(index, 64)
+		if _, bad := strconv.ParseFloat(value, 64); err != nil || pair != (i > 0) || pair && bad != nil && i < len(fields)-1 {
+			return false
+		}
+	}
+	return len(fields) > 1
+}
 
 // separator returns what separates the fields of the first line.
 func separator(b []byte) rune {

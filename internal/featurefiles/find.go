@@ -152,6 +152,9 @@ func (f *finder) choose(s *shard, r Role, mine bool) (choice, error) {
 		if c := s.batches(r, mine, func(name string) bool { return is(name, own) }); c.names != nil {
 			return c, nil
 		}
+		if c := s.inRecords(r, func(name string) bool { return is(name, own) }); c.names != nil {
+			return c, nil
+		}
 	}
 	return f.fitting(s, r, mine), nil
 }

@@ -151,6 +151,10 @@ func (f *finder) fitting(s *shard, r Role, mine bool) choice {
 		f.note(s, r, fmt.Sprintf("%q", s.label(arrayfile.Header{Name: hits[0]})), "the only array of that shape")
 		return choice{names: hits}
 	}
+	if c := onlyOne(s.records(), func(of family) bool { return fitsBatches(of, r) }); c.names != nil && (r == Features || r == Labels) {
+		f.note(s, r, c.title, "what the batches of a list hold")
+		return c
+	}
 	if r == Features && len(hits) == 0 {
 		return f.numbered(s)
 	}

@@ -56,6 +56,13 @@ func TestArraysWithoutUsualNames(t *testing.T) {
 		"batches":               {[]arrayfile.Array{rows("features.0", 5, d), rows("features.1", n-5, d), labels("labels.0", 5), labels("labels.1", n-5)}, "", "features.0 labels.0 |"},
 		"batches by key":        {[]arrayfile.Array{rows("out.0", 5, d), rows("out.1", n-5, d), labels("y", n)}, "out", "out.0 y |"},
 		"samples in a list":     {[]arrayfile.Array{rows("h.0", d), rows("h.1", d), rows("h.2", d), rows("h.3", d), labels("y", 4)}, "", "h.0 y |"},
+		"pairs in a list":       {[]arrayfile.Array{rows("0.0", 5, d), labels("0.1", 5), rows("1.0", n-5, d), labels("1.1", n-5)}, "", `0.0 0.1 | 0.0 … 1.0 is taken as the features, what the batches of a list hold`},
+		"dicts in a list":       {[]arrayfile.Array{rows("0.feats", 5, d), labels("0.y", 5), rows("0.x", 5, d), rows("1.feats", n-5, d), labels("1.y", n-5), rows("1.x", n-5, d)}, "", "0.feats 0.y |"},
+		"two matrices a batch":  {[]arrayfile.Array{rows("0.0", 5, d), rows("0.1", 5, d), labels("0.2", 5), rows("1.0", 5, d), rows("1.1", 5, d), labels("1.2", 5)}, "", "no array is named"},
+		"a batch lacks one":     {[]arrayfile.Array{rows("0.0", 5, d), labels("0.1", 5), rows("1.0", n-5, d)}, "", "no array is named"},
+		"a batch is missing":    {[]arrayfile.Array{rows("0.0", 5, d), labels("0.1", 5), rows("2.0", n-5, d), labels("2.1", n-5)}, "", "no array is named"},
+		"batches and others":    {[]arrayfile.Array{rows("0.0", 5, d), labels("0.1", 5), rows("1.0", 5, d), labels("1.1", 5), rows("p", 5, d), rows("q", 5, d)}, "", "no array is named"},
+		"ground truth":          {[]arrayfile.Array{rows("feats", n, d), labels("gts", n), labels("preds", n)}, "", "feats gts |"},
 		"a list that lacks one": {[]arrayfile.Array{rows("features.0", 5, d), rows("features.2", n-5, d), labels("y", n)}, "", "no array is named"},
 	} {
 		path := filepath.Join(t.TempDir(), "x.npz")

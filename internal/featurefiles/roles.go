@@ -30,7 +30,7 @@ var roles = [roleCount]struct {
 	otherwise  []string // names that may mean something else, too: taken where no array has a usual one
 }{
 	Features:     {"features", "--features", []string{"features", "feats", "feature", "embeddings", "embedding", "h", "penultimate", "train_features", "train_embeddings", "train_h"}, Features, featureNames},
-	Labels:       {"labels", "--labels", []string{"labels", "label", "y", "targets", "target", "train_labels", "train_targets", "train_y", "y_train", "train_observed"}, Labels, nil},
+	Labels:       {"labels", "--labels", []string{"labels", "label", "y", "targets", "target", "train_labels", "train_targets", "train_y", "y_train", "train_observed"}, Labels, []string{"gt", "gts", "ground_truth", "groundtruth"}},
 	Weights:      {"classifier weight", "--weights", []string{"weight", "weights", "w", "fc.weight", "classifier.weight", "head.weight", "linear.weight"}, Weights, nil},
 	Bias:         {"classifier bias", "--bias", []string{"bias", "b", "fc.bias", "classifier.bias", "head.bias", "linear.bias"}, Bias, nil},
 	TestFeatures: {"test features", "--test-features", []string{"test_features", "test_feats", "test_embeddings", "test_h"}, Features, []string{"test_x", "x_test"}},

@@ -1,0 +1,64 @@
+package featurefiles
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"collapse.example/collapse/arrayfile"
+)
+
+// records returns what a list of batches holds, [(features, labels), …] or [{"features": …, "labels": …}, …], if that is all there is in a
+// file: for each name that all batches have, its arrays in their order.
+func (s *shard) records() (out []family) {
+	at, batches := map[string]int{}, 0
+	headers := slices.Clone(s.file.Headers())
+	slices.SortFunc(headers, func(a, b arrayfile.Header) int { return natural(a.Name, b.Name) })
+	for _, h := range headers {
+		batch, name, dotted := strings.Cut(h.Name, ".")
+		i, err := strconv.Atoi(batch)
+		if !dotted || err != nil || i > batches {
+			return nil
+		}
+		batches = max(batches, i+1)
+		if _, known := at[name]; !known {
+			at[name] = len(out)
+			out = append(out, family{prefix: name})
+		}
+		f := &out[at[name]]
+		if len(f.of) != i || len(h.Shape) != len(append(f.of, h)[0].Shape) {
+			return nil
+		}
+		f.of = append(f.of, h)
+	}
+	if batches < 2 || slices.ContainsFunc(out, func(f family) bool { return len(f.of) != batches }) {
+		return nil
+	}
+	return out
+}
+
+// inRecords returns the arrays of a list of batches that have a name of the role, rows below each other.
+func (s *shard) inRecords(r Role, named func(string) bool) choice {
+	return onlyOne(s.records(), func(f family) bool { return fitsBatches(f, r) && named(f.prefix) })
+}
+
+// onlyOne returns the one family that a condition leaves.
+func onlyOne(all []family, is func(family) bool) choice {
+	all = slices.DeleteFunc(all, func(f family) bool { return !is(f) })
+	if len(all) != 1 {
+		return choice{}
+	}
+	return choice{names: all[0].names(), title: all[0].title()}
+}
+
+// fitsBatches reports whether arrays can be features or labels of batches, or of single samples.
+func fitsBatches(f family, r Role) bool {
+	h := f.of[0]
+	switch r {
+	case Features, TestFeatures:
+		return (len(h.Shape) == 2 || len(h.Shape) == 1) && h.DType.IsFloat()
+	case Labels, TestLabels:
+		return len(h.Shape) <= 1 && (h.Categories != nil || !h.DType.IsFloat())
+	}
+	return false
+}
