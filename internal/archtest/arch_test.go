@@ -79,6 +79,7 @@ var forbidden = map[string][]string{
 	"./internal/script":      {"./internal/judge", "./internal/measurement", "./internal/figure", "./internal/page", "./internal/upkeep", "./internal/study…", "./internal/cli"},
 	"./internal/judge":       {"./internal/measurement", "./internal/figure", "./internal/page", "./internal/chart", "./internal/recipe", "./internal/study…", "./internal/queue", "./internal/cli", "html/template"},
 	"./internal/measurement": {"./internal/judge", "./internal/figure", "./internal/page", "./internal/chart", "./internal/store", "./nn", "./internal/train", "./internal/cli", "html/template"},
+	"./internal/question":    {"./internal/page", "./internal/serve", "./internal/recipe", "./internal/study…", "./internal/queue", "./internal/cli", "html/template"},
 	"./internal/figure":      {"./internal/page", "./internal/serve", "./internal/recipe", "./internal/study…", "./internal/queue", "./internal/cli", "html/template"},
 	"./internal/page":        {"./internal/serve", "./internal/theoryrun", "./internal/study…", "./internal/queue", "./internal/cli"},
 	"./internal/study":       {"./internal/study/…", "./internal/demo", "./internal/bench…", "./internal/cli", "./internal/judge", "./internal/figure", "./internal/page"},

@@ -31,6 +31,7 @@ var examples = map[string][]string{
 	"study retry":   {"collapse study retry smoothing"},
 	"study list":    {"collapse study list", "collapse study list --json"},
 	"study rm":      {"collapse study rm noise"},
+	"study judge":   {"collapse study judge smoothing", "collapse study judge study.toml"},
 	"study report":  {"collapse study report smoothing --open"},
 	"study export":  {"collapse study export smoothing --out smoothing.csv"},
 	"engine check":  {"collapse engine check", "collapse engine check --device cuda:0 --json"},

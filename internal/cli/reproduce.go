@@ -220,16 +220,7 @@ func (r reproduced) kept(began time.Time) results.Recipe {
 
 func (r reproduced) print(a *app) {
 	a.printf("%s: %s\n\n", r.ID, r.Title)
-	a.printBySource("", r.Claims, func(claim judge.Claim) {
-		a.print(a.verdictMark(claim.Verdict))
-		a.printf("%-14s %s\n", claim.Verdict, claim.Statement)
-		for _, line := range []string{claim.Cited(), claim.Reason} {
-			if line != "" {
-				a.print(a.verdictMark(""))
-				a.printf("%-14s %s\n", "", line)
-			}
-		}
-	})
+	a.printClaims(r.Claims)
 	for _, note := range r.Notes {
 		a.printf("\n%s\n", note)
 	}

@@ -29,6 +29,7 @@ type studyCmd struct {
 	Retry  studyRetryCmd  `cmd:"" help:"Mark the failed runs of a study to be tried again; then resume."`
 	List   studyListCmd   `cmd:"" help:"The studies of the lab."`
 	Rm     studyRmCmd     `cmd:"" help:"Forget a study. Its runs stay; collapse runs rm deletes them."`
+	Judge  studyJudgeCmd  `cmd:"" help:"Verdicts on the claims of a study's file, by its finished runs."`
 	Report studyReportCmd `cmd:"" help:"A study's page."`
 	Export studyExportCmd `cmd:"" help:"A study as one tidy table, a line per run, epoch and measure, or as event files of TensorBoard."`
 }
@@ -64,6 +65,10 @@ func (c *studyRunCmd) Run(a *app) error {
 	if err != nil {
 		return unnamed(err)
 	}
+	questions, err := askedOf(f.Name, f.Source)
+	if err != nil {
+		return err
+	}
 	o, err := c.options(a)
 	if err != nil {
 		return err
@@ -74,10 +79,14 @@ func (c *studyRunCmd) Run(a *app) error {
 			keepCode(a, f.Trainer)
 		}
 	}
+	compute := c.grid
 	if f.Search != nil {
-		return c.search(a, f, o)
+		compute = c.search
 	}
-	return c.grid(a, f, o)
+	if err = compute(a, f, o); err == nil && len(questions.Claims) > 0 && !c.DryRun {
+		a.notef("verdicts on its %s: %s\n", format.Count(len(questions.Claims), "claim"), a.next("study judge "+format.ShellWord(f.Name)))
+	}
+	return err
 }
 
 // keepCode copies the code of a study, so that runs which wait are computed with it, whatever is edited meanwhile.

@@ -5,6 +5,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,6 +113,95 @@ func TestAStudyOfAShellScript(t *testing.T) {
 	called(t, 0, "--lab", lab, "study", "run", file) // nothing is left to compute
 	if text, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "log")); string(text) != "0 4\n0 4\n" {
 		t.Errorf("started %q", text)
+	}
+}
+
+// scriptClaims are questions about the shell trainer, whose loss follows from wd: .5 more of it is .5 more loss.
+const scriptClaims = `
+[[claim]]
+id = "decay"
+says = "decay adds to the loss"
+kind = "more"
+left = 'final("test/loss", {"wd": 0.5})'
+right = 'final("test/loss", {"wd": 0})'
+early = true
+[[claim]]
+id = "terminal"
+says = "as above, in the terminal phase"
+kind = "more"
+left = 'final("test/loss", {"wd": 0.5})'
+right = 'final("test/loss", {"wd": 0})'
+[[drawing]]
+title = "Loss of mine"
+[[drawing.panel]]
+x = "epoch"
+y = "test/loss"
+curves = ["wd"]
+`
+
+// TestAStudyIsJudgedByItsOwnClaims: with a trainer to which the seed is noise, and with one that the seed does not change.
+func TestAStudyIsJudgedByItsOwnClaims(t *testing.T) {
+	text := strings.Replace(scriptGrid, "[study]", "[study]\nseeds = 6", 1) + scriptClaims
+	file, lab := scriptStudy(t, text)
+	noisy := strings.Replace(shellTrainer, "1 / $e }", "1 / $e + .01 * sin($seed * $e) }", 1)
+	noisy = strings.Replace(noisy, "--wd) wd=$2;;", "--wd) wd=$2;; --seed) seed=$2;;", 1)
+	script := filepath.Join(filepath.Dir(file), "train.sh")
+	if err := os.WriteFile(script, []byte(noisy), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs := called(t, 0, "--lab", lab, "study", "run", file); !strings.Contains(errs, "verdicts on its 2 claims") {
+		t.Error(errs)
+	}
+	judged := func(name string) map[string]judge.Claim {
+		t.Helper()
+		out, _ := called(t, 0, "--lab", lab, "--json", "study", "judge", name)
+		var found judgedStudy
+		if err := json.Unmarshal([]byte(out), &found); err != nil || found.Study != "mine" || found.Runs != 12 || found.Of != 12 {
+			t.Fatalf("%s: %v", out, err)
+		}
+		byID := map[string]judge.Claim{}
+		for _, c := range found.Claims {
+			byID[c.ID] = c
+		}
+		return byID
+	}
+	found := judged("mine")
+	if c := found["decay"]; c.Verdict != judge.Holds || c.Source != judge.Ours || c.Effect == nil || len(c.Effect.Cells) != 1 || c.Effect.Cells[0].Seeds != 6 || math.Abs(float64(c.Effect.Cells[0].Value)-.5) > .02 {
+		t.Errorf("%+v", c)
+	}
+	if c := found["terminal"]; c.Verdict != judge.CannotTell || !strings.Contains(c.Reason, "early = true") {
+		t.Errorf("%+v", c)
+	}
+	// A claim of today's file, on the runs that are there.
+	if err := os.WriteFile(file, []byte(strings.Replace(text, `kind = "more"`, `kind = "less"`, 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if found = judged(file); found["decay"].Verdict != judge.Fails {
+		t.Errorf("%+v", found["decay"])
+	}
+	page := filepath.Join(t.TempDir(), "page")
+	called(t, 0, "--lab", lab, "study", "report", "mine", "--out", page)
+	html, err := os.ReadFile(filepath.Join(page, "index.html"))
+	if err != nil || !strings.Contains(string(html), "decay adds to the loss") || !strings.Contains(string(html), "Loss of mine") {
+		t.Errorf("%v: the page lacks claim or drawing", err)
+	}
+	// A wrong question is refused before anything runs.
+	if err := os.WriteFile(file, []byte(strings.Replace(text, `"wd": 0.5`, `"wdd": 0.5`, 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, `"wdd", which is not a setting; did you mean wd?`) {
+		t.Error(errs)
+	}
+	// Seeds that change nothing are no replicates.
+	if err := os.WriteFile(script, []byte(shellTrainer), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	called(t, 0, "--lab", lab, "study", "run", file)
+	if c := judged("mine")["decay"]; c.Verdict != judge.CannotTell || !strings.Contains(c.Reason, "gave the same run") {
+		t.Errorf("%+v", c)
 	}
 }
 

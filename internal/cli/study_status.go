@@ -11,6 +11,7 @@ import (
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/question"
 	"collapse.example/collapse/internal/safetext"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
@@ -214,16 +215,25 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []
 	}
 	spent := page.Count(runs, f != nil, forecast.Runs(lab, ""))
 	notePages(a, c.RunPages, runs)
-	if f == nil {
+	questions, err := question.Parse(s.Source)
+	if err != nil { // of another version of the program, or of a stranger
+		notes = append(notes, "The claims and drawings of the study's file cannot be read: "+err.Error())
+		questions = question.Set{}
+	}
+	if f == nil && !questions.Any() {
 		return page.Write(to, page.Study{ID: c.Name, Title: title, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
+	}
+	made := page.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
+		Claims: questions.Claims, Drawings: questions.Drawings, Source: "a study"}
+	if f == nil {
+		return page.WriteRecipe(to, made)
 	}
 	places, err := trials.Look(lab, f)
 	if err != nil {
 		return page.Result{}, err
 	}
-	made := page.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
-		Source:  "a search of settings",
-		Caption: fmt.Sprintf("%d trials of at most %d epochs in each combination of the grid, chosen by %s and stopped by %s, judged by %s.", f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule, f.Search.Metric)}
+	made.Source = "a search of settings"
+	made.Caption = fmt.Sprintf("%d trials of at most %d epochs in each combination of the grid, chosen by %s and stopped by %s, judged by %s.", f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule, f.Search.Metric)
 	for _, p := range places {
 		made.Searches = append(made.Searches, searchForPage(f.Search, p))
 	}

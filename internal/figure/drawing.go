@@ -39,7 +39,7 @@ type DrawingPanel struct {
 }
 
 // Check reports names of values and settings that no run can have.
-func (d Drawing) Check() error {
+func (d Drawing) Check(words judge.Vocabulary) error {
 	for _, p := range d.Panels {
 		names := []string{strings.ReplaceAll(p.Y, "*", "layer")}
 		if p.X == "features" {
@@ -52,7 +52,7 @@ func (d Drawing) Check() error {
 			names = append(names, p.X)
 		}
 		for _, name := range names {
-			if err := judge.CheckName(name); err != nil {
+			if err := words.Name(name); err != nil {
 				return fmt.Errorf("figure: panel %q: %w", p.Title, err)
 			}
 		}
@@ -64,7 +64,7 @@ func (d Drawing) Check() error {
 			keys = append(keys, key)
 		}
 		for _, key := range keys {
-			if !judge.KnownSetting(key) {
+			if !words.Setting(key) {
 				return fmt.Errorf("figure: panel %q: no setting is called %q", p.Title, key)
 			}
 		}

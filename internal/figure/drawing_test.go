@@ -20,12 +20,12 @@ func TestDrawingNamesThatDoNotExist(t *testing.T) {
 		{DrawingPanel{X: "epoch", Y: "train.nc1_pinv", Where: map[string]any{"net": 1}}, `"net"`},
 		{DrawingPanel{X: "epoch", Y: "train.nc1_pinv", Log: "z"}, "log"},
 	} {
-		if err := (Drawing{Panels: []DrawingPanel{c.panel}}).Check(); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := (Drawing{Panels: []DrawingPanel{c.panel}}).Check(judge.Vocabulary{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, wanted one with %q", c.panel, err, c.want)
 		}
 	}
 	ok := Drawing{Panels: []DrawingPanel{{X: "layer", Y: "train@*.nc1_pinv"}, {X: "train.memorization_flipped", Y: "test.dilation", Curves: []string{"loss.kind"}}}}
-	if err := ok.Check(); err != nil {
+	if err := ok.Check(judge.Vocabulary{}); err != nil {
 		t.Error(err)
 	}
 }

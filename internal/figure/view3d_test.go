@@ -33,7 +33,7 @@ func TestOrthographicKeepsLengths(t *testing.T) {
 func TestPanelOfFeatures(t *testing.T) {
 	r := judgetest.Common().Run(t, "ce", 0, 1)
 	d := Drawing{Title: "Features", Panels: []DrawingPanel{{Title: "cross entropy", X: "features", Where: map[string]any{"loss.kind": "ce"}}, {Title: "squared error", X: "features", Where: map[string]any{"loss.kind": "mse"}}}}
-	if err := d.Check(); err != nil {
+	if err := d.Check(judge.Vocabulary{}); err != nil {
 		t.Fatal(err)
 	}
 	r.SetFeatures(&judge.Features{D: 3, K: 2, TrainH: []float64{1, 0, 0, 3, 0, 0, 0, 0, 5, 0, 0, 5}, Observed: []int{0, 0, 1, 1}, True: []int{0, 0, 1, 1}, Redrawn: make([]bool, 4)}, "")
@@ -56,7 +56,7 @@ func TestPanelOfFeatures(t *testing.T) {
 		t.Errorf("row %q, wanted %q: norm and spread of class 0", p.Table.Rows[0], want)
 	}
 	d.Panels[0].Y = "train.nc1_pinv"
-	if d.Check() == nil {
+	if d.Check(judge.Vocabulary{}) == nil {
 		t.Error("a panel of features with a y passes")
 	}
 }
@@ -86,7 +86,7 @@ func TestScheme(t *testing.T) {
 	}
 	panel := DrawingPanel{Title: "scheme", X: "features", Show: "scheme", Runs: "regular"}
 	d := Drawing{Title: "Scheme", Panels: []DrawingPanel{panel}}
-	if err := d.Check(); err != nil {
+	if err := d.Check(judge.Vocabulary{}); err != nil {
 		t.Fatal(err)
 	}
 	p := d.Draw("f", []*judge.JudgedRun{judge.JudgeRun(&runs[0]), judge.JudgeRun(&runs[1])})
@@ -110,7 +110,7 @@ func TestScheme(t *testing.T) {
 		t.Errorf("centroids %v", found)
 	}
 	for _, bad := range []DrawingPanel{{X: "features", Show: "film"}, {X: "epoch", Y: "train.loss", Show: "test"}, {X: "features", Runs: "odd"}} {
-		if (Drawing{Panels: []DrawingPanel{bad}}).Check() == nil {
+		if (Drawing{Panels: []DrawingPanel{bad}}).Check(judge.Vocabulary{}) == nil {
 			t.Errorf("%+v passes", bad)
 		}
 	}

@@ -9,21 +9,62 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
 
+	"collapse.example/collapse/internal/spelling"
 	"collapse.example/collapse/measure"
 )
 
+// Vocabulary are the names that questions may use. The zero one has those of this program's own runs.
+type Vocabulary struct {
+	Script   bool     // the runs are of somebody's own script, which measures what it likes
+	Settings []string // of the script
+}
+
+// scriptSettings are those that every run of a script has.
+var scriptSettings = []string{"run.epochs", "run.seed"}
+
+// Setting reports whether a run can have a setting.
+func (v Vocabulary) Setting(key string) bool {
+	if v.Script {
+		return slices.Contains(v.Settings, key) || slices.Contains(scriptSettings, key)
+	}
+	return KnownSetting(key)
+}
+
+// unknown is the error for a setting that no run can have; where says who names it.
+func (v Vocabulary) unknown(where, key string) error {
+	names := settingNames()
+	if v.Script {
+		names = slices.Concat(v.Settings, scriptSettings)
+	}
+	return fmt.Errorf("%s %q, which is not a setting%s", where, key, spelling.Suggestion(key, names))
+}
+
+// Name reports a name of a value or of a setting that no run can have. What a script measures is not known before it runs.
+func (v Vocabulary) Name(name string) error {
+	if v.Setting(name) {
+		return nil
+	}
+	if split, _, _ := SplitName(name); v.Script && split != derivedSplit && name != "" {
+		return nil
+	}
+	return CheckName(name)
+}
+
 // checkNames reports names of values and settings that no run can have.
-func checkNames(source string) error {
+func checkNames(source string, words Vocabulary) error {
 	tree, err := parser.Parse(source)
 	if err != nil {
 		return err
 	}
-	v := &nameCheck{}
+	v := &nameCheck{words: words}
 	ast.Walk(&tree.Node, v)
 	return v.err
 }
 
-type nameCheck struct{ err error }
+type nameCheck struct {
+	words Vocabulary
+	err   error
+}
 
 // named is the number of leading arguments of a function that are names.
 var named = map[string]int{"final": 1, "start": 1, "at": 1, "slope": 2}
@@ -38,12 +79,12 @@ func (v *nameCheck) Visit(node *ast.Node) {
 		}
 		for i, arg := range n.Arguments {
 			if s, ok := arg.(*ast.StringNode); ok && i < named[f.Value] {
-				v.note(CheckName(s.Value))
+				v.note(v.words.Name(s.Value))
 			}
 		}
 	case *ast.PairNode:
-		if s, ok := n.Key.(*ast.StringNode); ok && !KnownSetting(s.Value) {
-			v.note(fmt.Errorf("no setting is called %q (collapse train --print-config lists them)", s.Value))
+		if s, ok := n.Key.(*ast.StringNode); ok && !v.words.Setting(s.Value) {
+			v.note(v.words.unknown("a selection names", s.Value))
 		}
 	}
 }

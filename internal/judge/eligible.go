@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/measure"
 )
 
@@ -23,6 +24,9 @@ func (s Statement) eligible(done []*JudgedRun) (e eligible) {
 	for _, one := range done {
 		if !one.Matches(s.Where) {
 			continue
+		}
+		if one.Kind == store.Script {
+			t.hint = ", or train/accuracy was not reported; early = true in the claim judges such runs, too"
 		}
 		e.all = append(e.all, one)
 		switch {
@@ -54,15 +58,9 @@ var fingerprints = [][2]string{{"train", "loss"}, {"train", measure.KeyNC1Pinv},
 func sameRuns(runs []*JudgedRun) string {
 	seen := map[string]*JudgedRun{}
 	for _, one := range runs {
-		print, known := one.Cell, 0
-		for _, f := range fingerprints {
-			if v, ok := one.Last(f[0], f[1]); ok && v != 0 {
-				print += fmt.Sprintf(" %x", v)
-				known++
-			}
-		}
+		print, telling := one.fingerprint()
 		other := seen[print]
-		if known >= 2 && other != nil && other.Seed != one.Seed {
+		if telling && other != nil && other.Seed != one.Seed {
 			return fmt.Sprintf("seeds %d and %d gave the same run, to the last bit: the seed changes nothing there", other.Seed, one.Seed)
 		}
 		seen[print] = one
@@ -70,9 +68,37 @@ func sameRuns(runs []*JudgedRun) string {
 	return ""
 }
 
+// fingerprint is what no two runs of one configuration have in common by chance, if it is telling. A script's is all that it reports, where
+// that is more than a few shares that are 0 or 1.
+func (r *JudgedRun) fingerprint() (print string, telling bool) {
+	print = r.Cell
+	if r.Kind != store.Script {
+		known := 0
+		for _, f := range fingerprints {
+			if v, ok := r.Last(f[0], f[1]); ok && v != 0 {
+				print += fmt.Sprintf(" %x", v)
+				known++
+			}
+		}
+		return print, known >= 2
+	}
+	values := map[float64]bool{0: true, 1: true}
+	for _, k := range r.OwnKeys() {
+		for _, p := range r.Rows(k.Split, k.Layer, k.Measure) {
+			print += fmt.Sprintf(" %x", p.Value)
+			values[p.Value] = true
+		}
+	}
+	return print, len(values) >= 2+3
+}
+
 // tally counts the runs of each configuration: selected, kept, and in the other configuration of M-D Fig.
 // 4.
-type tally struct{ all, kept, other map[string]int }
+type tally struct {
+	all, kept, other map[string]int
+
+	hint string // of a script's runs: what asks for them nevertheless
+}
 
 func sum(counts map[string]int) (n int) {
 	for _, v := range counts {
@@ -100,7 +126,7 @@ func (t tally) blocked(wanted string) string {
 	case len(t.all) == 0:
 		return "no run is finished"
 	case short > 0:
-		return fmt.Sprintf("the terminal phase (train accuracy ≥ 99.9 %% on observed labels) was not reached in %d of %s", short, format.Count(len(t.all), "configuration"))
+		return fmt.Sprintf("the terminal phase (train accuracy ≥ 99.9 %% on observed labels) was not reached in %d of %s", short, format.Count(len(t.all), "configuration")) + t.hint
 	}
 	return ""
 }

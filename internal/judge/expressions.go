@@ -116,6 +116,9 @@ func (r *JudgedRun) Value(name string, fraction float64) (float64, error) {
 		return r.derived(key, fraction)
 	}
 	points := r.Rows(split, layer, key)
+	if len(points) == 0 { // a script may report names with dots
+		points = r.Rows("", "", name)
+	}
 	if len(points) == 0 {
 		return 0, fmt.Errorf("run %.12s has no %s", r.Hash, name)
 	}
@@ -138,8 +141,11 @@ func (r *JudgedRun) Value(name string, fraction float64) (float64, error) {
 	return best.Value, nil
 }
 
-// SplitName splits "split.measure" or "split@layer.measure". A layer's name may contain dots.
+// SplitName splits "split.measure" or "split@layer.measure", a layer's name may contain dots; or "split/measure", as scripts report it.
 func SplitName(name string) (split, layer, key string) {
+	if split, key, reported := strings.Cut(name, "/"); reported && !strings.Contains(name, "@") {
+		return split, "", key
+	}
 	where, key := "", name
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
 		where, key = name[:i], name[i+1:]

@@ -90,10 +90,13 @@ func (s Statement) unit() string {
 }
 
 // Check reports what is wrong with a statement before any run exists.
-func (s Statement) Check() error {
-	err := errors.Join(s.checkKind(), s.checkBand(), s.checkSettings())
+func (s Statement) Check(words Vocabulary) error {
+	err := errors.Join(s.checkKind(), s.checkBand(), s.checkSettings(words))
 	if err == nil {
 		_, err = s.compile()
+	}
+	if err == nil && s.Kind != Linear {
+		err = errors.Join(checkSide(s.Left, words), checkSide(s.Right, words))
 	}
 	if err != nil {
 		return fmt.Errorf("judge: claim %q: %w", s.ID, err)
@@ -138,30 +141,30 @@ func (s Statement) checkBand() error {
 	return nil
 }
 
-func (s Statement) checkSettings() error {
+func (s Statement) checkSettings(words Vocabulary) error {
 	if len(s.Except) > 0 && len(s.Cells) == 0 {
 		return errors.New("except belongs to claims with cells")
 	}
 	for key := range s.Where {
-		if !KnownSetting(key) {
-			return fmt.Errorf("where names %q, which is not a setting%s", key, spelling.Suggestion(key, settingNames()))
+		if !words.Setting(key) {
+			return words.unknown("where names", key)
 		}
 	}
 	if s.Mean && (len(s.Cells) == 0 || s.Kind == Differ) {
 		return errors.New("mean belongs to claims of kind less, more, equal or linear with cells")
 	}
 	for key := range s.Except {
-		if !KnownSetting(key) {
-			return fmt.Errorf("except names %q, which is not a setting%s", key, spelling.Suggestion(key, settingNames()))
+		if !words.Setting(key) {
+			return words.unknown("except names", key)
 		}
 	}
 	for _, key := range s.Cells {
-		if !KnownSetting(key) {
-			return fmt.Errorf("cells names %q, which is not a setting%s", key, spelling.Suggestion(key, settingNames()))
+		if !words.Setting(key) {
+			return words.unknown("cells names", key)
 		}
 	}
 	if s.Kind == Linear {
-		if err := errors.Join(CheckName(s.X), CheckName(s.Y)); err != nil {
+		if err := errors.Join(words.Name(s.X), words.Name(s.Y)); err != nil {
 			return err
 		}
 	}
@@ -180,23 +183,37 @@ func (s Statement) compile() (*compiled, error) {
 		return c, nil
 	}
 	var err error
-	if c.left, err = compile(s.Left); err != nil {
+	if c.left, err = program(s.Left); err != nil {
 		return nil, err
 	}
-	c.right, err = compile(s.Right)
+	c.right, err = program(s.Right)
 	return c, err
 }
 
-// compile compiles an expression and checks the measures and settings it names.
-func compile(source string) (*vm.Program, error) {
-	p, err := expr.Compile(source, expr.Env(new(sample).functions()), expr.AsFloat64())
-	if err == nil {
-		err = checkNames(source)
+// checkSide checks the measures and settings that a side names.
+func checkSide(source string, words Vocabulary) error {
+	if err := checkNames(source, words); err != nil {
+		return fmt.Errorf("%q: %w", source, err)
 	}
+	return nil
+}
+
+// program compiles an expression.
+func program(source string) (*vm.Program, error) {
+	p, err := expr.Compile(source, expr.Env(new(sample).functions()), expr.AsFloat64())
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", source, err)
 	}
 	return p, nil
+}
+
+// compile compiles an expression and checks the measures and settings it names.
+func compile(source string) (*vm.Program, error) {
+	p, err := program(source)
+	if err == nil {
+		err = checkSide(source, Vocabulary{})
+	}
+	return p, err
 }
 
 // Judge judges a statement on runs; unfinished ones are ignored.

@@ -86,7 +86,7 @@ func TestStatementVerdicts(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if err := c.s.Check(); err != nil {
+			if err := c.s.Check(judge.Vocabulary{}); err != nil {
 				t.Fatal(err)
 			}
 			claim, err := c.s.Judge(c.runs)
@@ -255,7 +255,7 @@ func TestStatementNamesThatDoNotExist(t *testing.T) {
 		`final("vali.nc1_pinv")`:                             "train, clean, test, validation",
 		`final("validation.nc1_pinv")`:                       "loss and accuracy",
 		`final("validation@layer1.accuracy")`:                "loss and accuracy",
-		`final("train.nc1_pinv", {"loss.kin": "ce"})`:        `no setting is called "loss.kin"`,
+		`final("train.nc1_pinv", {"loss.kin": "ce"})`:        `names "loss.kin", which is not a setting; did you mean loss.kind?`,
 		`slope("net.widht", "train.nc1_pinv")`:               `"net.widht" is neither`,
 		`start("train.nc1")`:                                 `no measure is called "nc1"`,
 		`final("train.nc1_pinv") < 1`:                        "float64",
@@ -265,12 +265,12 @@ func TestStatementNamesThatDoNotExist(t *testing.T) {
 		`final("train@layer2.0.nc1_pinv") + final("a") + ""`: "",
 	} {
 		for _, s := range []judge.Statement{asks(source, "1"), asks("1", source)} {
-			if err := s.Check(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `claim "x"`) {
+			if err := s.Check(judge.Vocabulary{}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `claim "x"`) {
 				t.Errorf("%s: error %v, wanted one with %q", source, err, want)
 			}
 		}
 	}
-	if err := asks(`final("train@layer2.0.nc1_pinv")`, `final("train.loss")`).Check(); err != nil {
+	if err := asks(`final("train@layer2.0.nc1_pinv")`, `final("train.loss")`).Check(judge.Vocabulary{}); err != nil {
 		t.Errorf("a layer's measure: %v", err)
 	}
 }
@@ -293,7 +293,7 @@ func TestStatementsThatCannotBeJudged(t *testing.T) {
 		"a claim of kind linear has x and y":          func(s *judge.Statement) { s.Kind, s.Band, s.Because = judge.Linear, band, "so" },
 		`runs is "odd", wanted regular or degenerate`: func(s *judge.Statement) { s.Runs = "odd" },
 	} {
-		if err := with(asks("1", "2"), change).Check(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `claim "x"`) {
+		if err := with(asks("1", "2"), change).Check(judge.Vocabulary{}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `claim "x"`) {
 			t.Errorf("error %v, wanted one with %q", err, want)
 		}
 	}

@@ -2,7 +2,7 @@
 // kind training is a grid of training runs, with figures, the paper's numbers and claims; every other kind has a runner in
 // internal/theoryrun.
 //
-// recipe.go lists, reads and checks files, keys.go reports misspelt keys, source.go says whose the claims are; theory.go and
+// recipe.go lists, reads and checks files, source.go says whose the claims are; theory.go and
 // training.go define their contents; expand.go turns a grid into configurations, chain.go takes settings for it from a search,
 // search.go turns a search into a study's file; choice.go describes a choice of runs in words.
 package recipe
@@ -13,11 +13,13 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
+	"collapse.example/collapse/internal/spelling"
 	"collapse.example/collapse/recipes"
 )
 
@@ -89,7 +91,7 @@ func parse(files fs.FS, file string, text []byte) (*Recipe, error) {
 	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&r)
 	var strict *toml.StrictMissingError
 	if errors.As(err, &strict) {
-		return nil, fmt.Errorf("recipe: %s: %w", file, unknownKeys(strict))
+		return nil, fmt.Errorf("recipe: %s: %w", file, spelling.UnknownKeys(strict, reflect.TypeFor[Recipe]()))
 	}
 	if err == nil && r.SettingsFrom != nil {
 		err = r.loadSource(files)

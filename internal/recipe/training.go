@@ -54,7 +54,7 @@ func (r *Recipe) checkTraining(text []byte) error {
 	}
 	var errs []error
 	for _, d := range r.Drawings {
-		errs = append(errs, d.Check())
+		errs = append(errs, d.Check(judge.Vocabulary{}))
 	}
 	seen := map[string]bool{}
 	for _, c := range r.Claims {
@@ -62,7 +62,7 @@ func (r *Recipe) checkTraining(text []byte) error {
 			errs = append(errs, fmt.Errorf("claim %q: id and says must be given, and each id only once", c.ID))
 		}
 		seen[c.ID] = true
-		if err := c.Check(); err != nil {
+		if err := c.Check(judge.Vocabulary{}); err != nil {
 			errs = append(errs, fmt.Errorf("line %d: %w", lineOf(text, c.ID), err))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/page"
+	"collapse.example/collapse/internal/question"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/store"
 )
@@ -41,6 +42,27 @@ func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, run
 			return nil, err
 		}
 		judged, err := of.Judge()
+		return []page.Judged{judged}, err
+	})
+}
+
+// asked judges the claims and draws the drawings of a study's own file; nothing if it has none that can be read.
+func (s *Server) asked(lab *store.Reader, name string, runs []judge.Run) ([]page.Judged, error) {
+	of, err := lab.Study(name)
+	if err != nil {
+		return nil, err
+	}
+	questions, err := question.Parse(of.Source)
+	if err != nil || !questions.Any() {
+		return nil, nil
+	}
+	done, stamp := finished(runs)
+	return s.verdicts.get("asked "+name+" "+of.Source, stamp, func() ([]page.Judged, error) {
+		loaded, err := onDemand(lab, done)
+		if err != nil {
+			return nil, err
+		}
+		judged, err := page.Recipe{ID: "own", Source: "What the study asks", Runs: loaded, Claims: questions.Claims, Drawings: questions.Drawings}.Judge()
 		return []page.Judged{judged}, err
 	})
 }

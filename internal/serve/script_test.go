@@ -24,7 +24,9 @@ func TestPagesOfAScript(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "train.sh"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f, err := study.ParseFile(filepath.Join(folder, "mine.toml"), []byte("[trainer]\ncommand = [\"sh\", \"train.sh\"]\nepochs = 3\n[grid]\nwidth_of_mine = [4, 5]\n"), nil, 0)
+	f, err := study.ParseFile(filepath.Join(folder, "mine.toml"), []byte("[trainer]\ncommand = [\"sh\", \"train.sh\"]\nepochs = 3\n[grid]\nwidth_of_mine = [4, 5]\n"+
+		"[[claim]]\nid = \"w\"\nsays = \"Wider is better\"\nkind = \"less\"\nearly = true\nleft = 'final(\"test/loss\", {\"width_of_mine\": 5})'\nright = 'final(\"test/loss\", {\"width_of_mine\": 4})'\n"+
+		"[[drawing]]\ntitle = \"Temperatures\"\n[[drawing.panel]]\nx = \"epoch\"\ny = \"temperature\"\n"), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +59,7 @@ func TestPagesOfAScript(t *testing.T) {
 	}})
 	for address, wanted := range map[string][]string{
 		"":                                 {"My trainer", "2 of 2 done"},
-		"study?study=mine":                 {"width_of_mine 4", `<select name="width_of_mine">`, "done", "Best so far", "What was tried", "Learning curves"},
+		"study?study=mine":                 {"width_of_mine 4", `<select name="width_of_mine">`, "done", "Best so far", "What was tried", "Learning curves", "Wider is better", "cannot tell", "Temperatures"},
 		"study?study=mine&width_of_mine=5": {"1 of 2 runs", "width_of_mine 5"},
 		"study/figures/search-curves.json?study=mine": {"0.1", "0.2", "0.3"},
 		"run/" + a:                                 {"width_of_mine", "<h1>width_of_mine 4</h1>", "test accuracy", "90.0"},

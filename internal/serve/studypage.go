@@ -144,7 +144,8 @@ func (s *Server) fillStudy(p *studyPage, found studyRuns, query url.Values) erro
 	return err
 }
 
-// judge judges the runs of a recipe by the recipe, and other training runs by page.Judge; searches are drawn.
+// judge judges the runs of a recipe by the recipe, others by the claims of their study, and training runs by page.Judge, too; searches are
+// drawn.
 func (s *Server) judge(q url.Values, runs []judge.Run) ([]page.Judged, error) {
 	name := q.Get("study")
 	if r, scale := recipeOf(name); r != nil {
@@ -153,7 +154,11 @@ func (s *Server) judge(q url.Values, runs []judge.Run) ([]page.Judged, error) {
 	trained := slices.DeleteFunc(slices.Clone(runs), func(run judge.Run) bool { return run.Kind != store.Train })
 	_, stamp := finished(trained)
 	all, err := s.verdicts.get(identity(q).Encode(), stamp, func() ([]page.Judged, error) { return page.Judge(trained), nil })
-	if err != nil || name == "" || s.opt.Searches == nil {
+	if err != nil || name == "" {
+		return all, err
+	}
+	own, err := ofLab(s.lab, func(lab *store.Reader) ([]page.Judged, error) { return s.asked(lab, name, runs) })
+	if all = append(own, all...); err != nil || s.opt.Searches == nil {
 		return all, err
 	}
 	found, err := ofLab(s.lab, func(lab *store.Reader) ([]page.Judged, error) { return s.searched(lab, name, runs) })

@@ -33,7 +33,8 @@ import (
 //	data.noise = [0, 0.1, 0.2]
 //
 // With a table [search] (see Search), each combination of the grid gets a search of its own. With a table [trainer] (see
-// Trainer), a script computes the runs and defines its own settings.
+// Trainer), a script computes the runs and defines its own settings. Tables [[claim]] and [[drawing]] are questions to the
+// runs (internal/question); a study may get others at any time.
 type File struct {
 	Name, Title string
 	Source      string   // its text, with the changes made on the command line, for people
@@ -44,6 +45,13 @@ type File struct {
 	axes        []axis   // sorted by key
 	seeds       []uint64
 	subject     subject
+	questions   questions
+}
+
+// questions are the tables of a file that no run depends on.
+type questions struct {
+	Claim   []map[string]any `toml:"claim,omitempty"`
+	Drawing []map[string]any `toml:"drawing,omitempty"`
 }
 
 // FileError lists everything that is wrong with a study's file.
@@ -78,9 +86,10 @@ type fileTable struct {
 		Name, Title string
 		Seeds       any
 	}
-	Base, Grid map[string]any
-	Search     *searchTable
-	Trainer    *trainerTable
+	Base, Grid     map[string]any
+	Search         *searchTable
+	Trainer        *trainerTable
+	Claim, Drawing []map[string]any // internal/question reads them: no run depends on them
 }
 
 // ParseFile is ReadFile for text that was read from the file at path.
@@ -92,7 +101,7 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 		bad.Problems = append(bad.Problems, tomlProblems(err)...)
 		return nil, bad
 	}
-	f := &File{Name: cmp.Or(tree.Study.Name, strings.TrimSuffix(filepath.Base(path), ".toml")), Title: tree.Study.Title, Source: string(text),
+	f := &File{questions: questions{tree.Claim, tree.Drawing}, Name: cmp.Or(tree.Study.Name, strings.TrimSuffix(filepath.Base(path), ".toml")), Title: tree.Study.Title, Source: string(text),
 		base: train.SettingsIn(tree.Base), subject: trainings{}}
 	if !nameRule().MatchString(f.Name) {
 		bad.add("[study] name: %q; wanted letters, digits, '.', '_' and '-', at most 100", f.Name)
@@ -136,7 +145,7 @@ func tomlProblems(err error) []string {
 		var all []string
 		for i := range strict.Errors {
 			line, _ := strict.Errors[i].Position()
-			all = append(all, fmt.Sprintf("line %d: unknown key %s; a study has [study] name, title, seeds, then [base], [grid] and [search], with a trainer of your own [trainer]",
+			all = append(all, fmt.Sprintf("line %d: unknown key %s; a study has [study] name, title, seeds, then [base], [grid], [search], [[claim]] and [[drawing]], with a trainer of your own [trainer]",
 				line, strings.Join(strict.Errors[i].Key(), ".")))
 		}
 		return all

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2"
+
 	"collapse.example/collapse/internal/search"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
@@ -42,6 +44,9 @@ func (f *File) searchText() string {
 		fmt.Fprintf(&b, "%q = { %s }\n", p.Name, p.toml())
 	}
 	writeAxes(&b, "search.final", d.final)
+	if asked, err := toml.Marshal(f.questions); err == nil { // what was decoded can be encoded
+		b.WriteString("\n" + string(asked))
+	}
 	return b.String()
 }
 

@@ -1,4 +1,4 @@
-package recipe
+package spelling
 
 import (
 	"errors"
@@ -7,19 +7,17 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-
-	"collapse.example/collapse/internal/spelling"
 )
 
-// unknownKeys names the unknown keys of a recipe file, with their lines and the nearest known key.
-func unknownKeys(strict *toml.StrictMissingError) error {
+// UnknownKeys names the unknown keys of a TOML file that is decoded into a type, with their lines and the nearest known key.
+func UnknownKeys(strict *toml.StrictMissingError, into reflect.Type) error {
 	var errs []error
 	for i := range strict.Errors {
 		e := &strict.Errors[i]
 		line, _ := e.Position()
 		key := e.Key()
 		last := len(key) - 1
-		errs = append(errs, fmt.Errorf("line %d: unknown key %s%s", line, strings.Join(key, "."), spelling.Suggestion(key[last], keysAt(reflect.TypeFor[Recipe](), key[:last]))))
+		errs = append(errs, fmt.Errorf("line %d: unknown key %s%s", line, strings.Join(key, "."), Suggestion(key[last], keysAt(into, key[:last]))))
 	}
 	return errors.Join(errs...)
 }

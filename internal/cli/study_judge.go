@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"fmt"
+
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/question"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+)
+
+type studyJudgeCmd struct {
+	Study string `arg:"" complete:"studies" help:"Name of a study, or its file: the claims are those of the file then, whatever they were when it ran." placeholder:"NAME|FILE"`
+}
+
+// judgedStudy is what `study judge --json` prints.
+type judgedStudy struct {
+	Study  string        `json:"study"`
+	Runs   int           `json:"runs"` // finished, of all
+	Of     int           `json:"of"`
+	Claims []judge.Claim `json:"claims"`
+}
+
+func (c *studyJudgeCmd) Run(a *app) error {
+	lab, err := a.reader()
+	if err != nil {
+		return err
+	}
+	name, text := c.Study, ""
+	if isFile(c.Study) {
+		f, err := study.ReadFile(c.Study, nil, 0)
+		if err != nil {
+			return unnamed(err)
+		}
+		source, err := inputfile.Read(c.Study, inputfile.Text)
+		if err != nil {
+			return err
+		}
+		name, text = f.Name, string(source)
+	}
+	s, err := lab.Study(name)
+	if err != nil {
+		return err
+	}
+	if text == "" {
+		text = s.Source
+	}
+	questions, err := askedOf(name, text)
+	if err != nil {
+		return err
+	}
+	if len(questions.Claims) == 0 {
+		return fmt.Errorf("study %s has no claims; write them into its file as [[claim]] tables (docs/lab.md), and give the file: collapse study judge FILE", name)
+	}
+	runs, err := finishedOf(lab, name)
+	if err != nil {
+		return err
+	}
+	answers, err := judge.Questions{Claims: questions.Claims}.Judge(runs)
+	if err == nil {
+		err = judge.ReadError(runs)
+	}
+	if err != nil {
+		return err
+	}
+	found := judgedStudy{name, len(runs), s.Runs, answers.Claims}
+	return a.emit(found, func() { printJudged(a, found) })
+}
+
+// askedOf reads the questions of a study from the text of its file.
+func askedOf(name, text string) (question.Set, error) {
+	questions, err := question.Parse(text)
+	if err != nil {
+		return questions, usageError{fmt.Errorf("study %s: %w", name, err)}
+	}
+	return questions, nil
+}
+
+// finishedOf are the finished runs of a study, whose measures are read when a claim asks for them.
+func finishedOf(lab *store.Reader, name string) ([]judge.Run, error) {
+	done, err := lab.StudyRuns(name, store.Done)
+	if err != nil {
+		return nil, err
+	}
+	hashes := make([]string, len(done))
+	for i, r := range done {
+		hashes[i] = r.Hash
+	}
+	return judge.LoadOnDemand(lab, hashes...)
+}
+
+func printJudged(a *app, found judgedStudy) {
+	a.printf("%s: %d of %d runs are finished\n\n", found.Study, found.Runs, found.Of)
+	a.printClaims(found.Claims)
+}
+
+// printClaims prints verdicts, each with the sentence, where a paper says it, and why.
+func (a *app) printClaims(claims []judge.Claim) {
+	a.printBySource("", claims, func(claim judge.Claim) {
+		a.print(a.verdictMark(claim.Verdict))
+		a.printf("%-14s %s\n", claim.Verdict, claim.Statement)
+		for _, line := range []string{claim.Cited(), claim.Reason} {
+			if line != "" {
+				a.print(a.verdictMark(""))
+				a.printf("%-14s %s\n", "", line)
+			}
+		}
+	})
+}

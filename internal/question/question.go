@@ -1,0 +1,111 @@
+// Package question reads what a study's file asks of its runs (docs/internal/claims.md): claims, which internal/judge judges, and drawings, which internal/figure draws.
+// They have the form that recipes use, and the names of a user's own settings and metrics.
+package question
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/spelling"
+	"collapse.example/collapse/internal/train"
+)
+
+// Bounds of what one study asks: a lab may be a stranger's.
+const (
+	mostClaims   = 200
+	mostDrawings = 50
+	mostPanels   = 24
+)
+
+// Set are the questions of a study.
+type Set struct {
+	Claims   []judge.Statement
+	Drawings []figure.Drawing
+}
+
+// Any reports whether there are any.
+func (a Set) Any() bool { return len(a.Claims)+len(a.Drawings) > 0 }
+
+// file is a study's file as far as it concerns questions. The other tables are internal/study's.
+type file struct {
+	Study   any               `toml:"study"`
+	Trainer any               `toml:"trainer"`
+	Base    map[string]any    `toml:"base"`
+	Grid    map[string]any    `toml:"grid"`
+	Search  map[string]any    `toml:"search"`
+	Claim   []judge.Statement `toml:"claim"`
+	Drawing []figure.Drawing  `toml:"drawing"`
+}
+
+// Parse reads the questions of a study from the text of its file, and checks them.
+func Parse(text string) (Set, error) {
+	var f file
+	err := toml.NewDecoder(strings.NewReader(text)).DisallowUnknownFields().Decode(&f)
+	if strict := (*toml.StrictMissingError)(nil); errors.As(err, &strict) {
+		return Set{}, spelling.UnknownKeys(strict, reflect.TypeFor[file]())
+	}
+	if err != nil {
+		return Set{}, err
+	}
+	a := Set{f.Claim, f.Drawing}
+	return a, a.check(f.words())
+}
+
+// words are the names that questions of this study may use.
+func (f file) words() judge.Vocabulary {
+	if f.Trainer == nil {
+		return judge.Vocabulary{}
+	}
+	own := map[string]bool{}
+	space, _ := f.Search["space"].(map[string]any)
+	for _, table := range []map[string]any{f.Base, f.Grid} {
+		for key := range train.Flat(table) {
+			own[key] = true
+		}
+	}
+	for key := range space {
+		own[key] = true
+	}
+	return judge.Vocabulary{Script: true, Settings: slices.Sorted(maps.Keys(own))}
+}
+
+func (a *Set) check(words judge.Vocabulary) error {
+	if len(a.Claims) > mostClaims || len(a.Drawings) > mostDrawings {
+		return fmt.Errorf("%d claims and %d drawings; at most %d and %d are judged and drawn", len(a.Claims), len(a.Drawings), mostClaims, mostDrawings)
+	}
+	var errs []error
+	seen := map[string]bool{}
+	for i := range a.Claims {
+		c := &a.Claims[i]
+		if c.Source == judge.Unrecorded {
+			c.Source = judge.Ours
+		}
+		switch {
+		case c.ID == "" || c.Says == "":
+			errs = append(errs, fmt.Errorf("claim %d: id and says must be given: a short name, and the claim as a sentence", i+1))
+			continue
+		case seen[c.ID]:
+			errs = append(errs, fmt.Errorf("two claims have the id %q", c.ID))
+		}
+		seen[c.ID] = true
+		if err := c.Provenance.Check(); err != nil {
+			errs = append(errs, fmt.Errorf("claim %q: %w", c.ID, err))
+		}
+		errs = append(errs, c.Check(words))
+	}
+	for i, d := range a.Drawings {
+		if d.Title == "" || len(d.Panels) == 0 || len(d.Panels) > mostPanels {
+			errs = append(errs, fmt.Errorf("drawing %d: a title and one to %d panels must be given ([[drawing.panel]] with x and y)", i+1, mostPanels))
+		}
+		errs = append(errs, d.Check(words))
+	}
+	return errors.Join(errs...)
+}
