@@ -220,19 +220,15 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []
 		notes = append(notes, "The claims and drawings of the study's file cannot be read: "+err.Error())
 		questions = question.Set{}
 	}
-	if f == nil && !questions.Any() {
-		return page.Write(to, page.Study{ID: c.Name, Title: title, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
+	if f == nil {
+		return page.Write(to, page.Study{ID: c.Name, Title: title, Runs: runs, Claims: questions.Claims, Drawings: questions.Drawings, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
 	}
 	made := page.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
-		Claims: questions.Claims, Drawings: questions.Drawings, Source: "a study"}
-	if f == nil {
-		return page.WriteRecipe(to, made)
-	}
+		Claims: questions.Claims, Drawings: questions.Drawings, Source: "a search of settings"}
 	places, err := trials.Look(lab, f)
 	if err != nil {
 		return page.Result{}, err
 	}
-	made.Source = "a search of settings"
 	made.Caption = fmt.Sprintf("%d trials of at most %d epochs in each combination of the grid, chosen by %s and stopped by %s, judged by %s.", f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule, f.Search.Metric)
 	for _, p := range places {
 		made.Searches = append(made.Searches, searchForPage(f.Search, p))

@@ -113,6 +113,9 @@ func (d Drawing) Draw(id string, runs []*judge.JudgedRun) Picture {
 		slices.SortStableFunc(panel.Series, func(a, b chart.Series) int { return cmp.Compare(layerOf(a.Kind), layerOf(b.Kind)) })
 		p.Panels = append(p.Panels, panel)
 	}
+	if p.Columns == 0 {
+		p.Columns = min(3, len(p.Panels))
+	}
 	return p
 }
 

@@ -18,7 +18,7 @@ func TestEarlierRunsStandApart(t *testing.T) {
 	study.Beside = &Beside{Runs: 1234, Scale: "standard", Command: "collapse reproduce x", Program: "0.0.7", On: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC),
 		Claims: []judge.Claim{{ID: "growth", Statement: "Earlier <b>claim", Verdict: judge.Fails, Reason: "so it was"}}, Figure: figure.Words()[0].Figure}
 	res, html := pageOf(t, study)
-	_, pictures, _ := build(study)
+	_, pictures, _, _ := build(study)
 	if len(res.Claims) != len(alone.Claims) || res.Runs != alone.Runs || res.Headline != alone.Headline {
 		t.Errorf("with earlier runs the page's own result is %d claims on %d runs, %q", len(res.Claims), res.Runs, res.Headline)
 	}

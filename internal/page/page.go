@@ -27,7 +27,14 @@ type page struct {
 	Beside                  *besideShown
 	Map                     *shown // of the settings, where there are more than have a section
 	Further                 int    // settings without one
+	Asked                   *asked // nil: the study asks nothing of its own
 	shared
+}
+
+// asked is what the claims and drawings of a study's own file give.
+type asked struct {
+	Claims  []judge.Claim
+	Figures []shown
 }
 
 // besideShown is an earlier result, drawn.
@@ -120,13 +127,33 @@ func manyNoisy(g *judge.Experiment) bool {
 	return len(g.Runs) > 1 && g.Count(func(s *judge.JudgedRun) bool { return s.Noise > 0 }) > 0
 }
 
+// ask judges the study's own claims and draws its drawings.
+func (s Study) ask() (*asked, []figure.Picture, error) {
+	if len(s.Claims)+len(s.Drawings) == 0 {
+		return nil, nil, nil
+	}
+	found, err := Recipe{ID: "asked", Runs: s.Runs, Claims: s.Claims, Drawings: s.Drawings}.Judge()
+	out := &asked{Claims: found.Claims}
+	for _, p := range found.Figures {
+		out.Figures = append(out.Figures, prepare(p))
+	}
+	return out, found.Figures, err
+}
+
 // build makes the page and the pictures that get files next to it.
-func build(study Study) (page, []figure.Picture, Result) {
+func build(study Study) (page, []figure.Picture, Result, error) {
 	gs, unfinished := judge.Experiments(study.Runs)
 	p := page{ID: study.ID, Title: study.Title, Substitutions: study.Substitutions, Notes: study.Notes, Commands: study.Commands, shared: shared{Single: len(study.Runs) == 1}}
 	res := Result{Runs: len(study.Runs), Failed: len(unfinished)}
 	var pictures []figure.Picture
 	var all [][]judge.Claim
+	own, drawn, err := study.ask()
+	if err != nil {
+		return p, nil, res, err
+	}
+	if p.Asked, pictures = own, append(pictures, drawn...); own != nil {
+		res.Claims = append(res.Claims, own.Claims...)
+	}
 	if p.Further = max(0, len(gs)-mostSections); p.Further > 0 {
 		if drawn := figure.SettingsMap(study.Runs); len(drawn.Panels) > 0 {
 			pictures = append(pictures, drawn)
@@ -176,7 +203,7 @@ func build(study Study) (page, []figure.Picture, Result) {
 	p.RunTable, p.Unfinished = runsTable{runTable(gs), study.RunPages}, runsTable{unfinishedTable(study.Runs), study.RunPages}
 	p.Config = commonSettings(study.Runs)
 	p.Made = format.Time(study.Generated)
-	return p, pictures, res
+	return p, pictures, res, nil
 }
 
 func tiles(gs []*judge.Experiment, res Result) []format.Tile {

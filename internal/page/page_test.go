@@ -59,7 +59,10 @@ func writeStudy(t *testing.T, s Study) (Result, string) {
 // pageOf makes the page without its files.
 func pageOf(t *testing.T, s Study) (Result, string) {
 	t.Helper()
-	p, _, res := build(s)
+	p, _, res, err := build(s)
+	if err != nil {
+		t.Fatal(err)
+	}
 	html, err := execute("study", p)
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +159,7 @@ func TestNumbersOfTheMainFigure(t *testing.T) {
 			mem, dil = append(mem, m), append(dil, d)
 		}
 	}
-	_, pictures, _ := build(s)
+	_, pictures, _, _ := build(s)
 	dir := t.TempDir()
 	if err := outfile.At(dir, Kind).Write(func(files *outfile.Files) error { return writePicture(files, pictures[0].Figure) }); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/recipe"
 )
@@ -27,6 +28,8 @@ type Study struct {
 	FeatureRuns   []string              // hashes (or prefixes) of runs whose features are drawn; nil chooses
 	Compute       *Compute              // what the runs have cost; nil: not shown
 	RunPages      bool                  // also write each run's own page, and link to it
+	Claims        []judge.Statement     // what the study asks
+	Drawings      []figure.Drawing      // and draws
 	Beside        *Beside               // an earlier result to be read next to the runs; nil: none
 }
 

@@ -32,8 +32,10 @@ func Write(to *outfile.Folder, study Study) (res Result, err error) {
 }
 
 func write(files *outfile.Files, study Study) (Result, error) {
-	p, pictures, res := build(study)
-	var err error
+	p, pictures, res, err := build(study)
+	if err != nil {
+		return Result{}, err
+	}
 	if res.Figures, err = writePictures(files, pictures); err != nil {
 		return Result{}, err
 	}
