@@ -37,6 +37,10 @@ func Groups(runs []judge.Run, by string) (groups []Group) {
 // largest.
 func GroupCurves(groups []Group) Picture { return ofGroups("measures", groups, mainMeasures) }
 
+// mostOwnPanels is how many of a script's values are drawn against epoch by groups.
+const mostOwnPanels = 12
+
+// ofGroups draws some measures or, of scripts, what they report.
 func ofGroups(id string, groups []Group, what []tracked) Picture {
 	g := &judge.Experiment{}
 	for i, group := range groups {
@@ -46,6 +50,10 @@ func ofGroups(id string, groups []Group, what []tracked) Picture {
 			g.Runs = append(g.Runs, s)
 		}
 		g.Curves = append(g.Curves, group.Words)
+	}
+	if g.OfScripts() {
+		what = otherMeasures(g.Runs)
+		what = what[:min(len(what), mostOwnPanels)]
 	}
 	p := trackFigure(g, id, g.Runs, what)
 	for i := range p.Panels {
@@ -57,6 +65,9 @@ func ofGroups(id string, groups []Group, what []tracked) Picture {
 	}
 	p.Title = "The measures of collapse against epoch"
 	p.Caption = "The mean over the runs of a group; the band runs from the smallest to the largest. In evaluation mode; training measures use the labels trained on, test labels are never corrupted."
+	if g.OfScripts() {
+		p.Title, p.Caption = "What the script reported, against epoch", "The mean over the runs of a group; the band runs from the smallest to the largest."
+	}
 	return p
 }
 

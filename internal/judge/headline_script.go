@@ -28,7 +28,7 @@ func (s *JudgedRun) scriptHeadline() (finding, numbers string) {
 	var parts []string
 	for _, k := range s.OwnKeys() {
 		if v, ok := s.Last(k.Split, k.Measure); ok {
-			parts = append(parts, nameOf(k)+" "+format.Measure(k.Measure, v))
+			parts = append(parts, NameOf(k)+" "+format.Measure(k.Measure, v))
 		}
 	}
 	if len(parts) == 0 {
@@ -50,13 +50,13 @@ func (r *Run) OwnKeys() []SeriesKey {
 		if order := standard(a) - standard(b); order != 0 {
 			return order
 		}
-		return strings.Compare(nameOf(a), nameOf(b))
+		return strings.Compare(NameOf(a), NameOf(b))
 	})
 	return keys
 }
 
-// nameOf is the name under which a script reports a value.
-func nameOf(k SeriesKey) string { return strings.TrimPrefix(k.Split+"/"+k.Measure, "/") }
+// NameOf is the name under which a script reports a value.
+func NameOf(k SeriesKey) string { return strings.TrimPrefix(k.Split+"/"+k.Measure, "/") }
 
 // OfScripts reports whether the runs are of somebody's own script.
 func (g *Experiment) OfScripts() bool { return len(g.Runs) > 0 && g.Runs[0].Kind == store.Script }
@@ -73,7 +73,7 @@ func ownValues(runs []*JudgedRun) string {
 	}
 	var parts []string
 	for _, k := range runs[0].OwnKeys() {
-		parts = append(parts, nameOf(k)+" "+MeanDeviation(runs, 1, func(s *JudgedRun) (float64, bool) { return s.Last(k.Split, k.Measure) }))
+		parts = append(parts, NameOf(k)+" "+MeanDeviation(runs, 1, func(s *JudgedRun) (float64, bool) { return s.Last(k.Split, k.Measure) }))
 	}
 	return strings.Join(parts[:min(len(parts), mostOwnValues)], ", ")
 }

@@ -11,6 +11,7 @@ import (
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/measure"
 )
 
 // mostGroups bounds how many groups one picture compares.
@@ -23,17 +24,73 @@ type groupsPage struct {
 	By      string
 	Say     []string
 	Left    string // what was left out
+	Columns []groupColumn
 	Table   []groupRow
 	Figures []shownFigure
 	List    runsList // for the filter
 }
 
-// groupRow is a group in the table: the mean over its runs of their newest values, with the smallest and the largest.
+// groupRow is a group in the table: for each column the mean over its runs, with the smallest and the largest.
 type groupRow struct {
-	Words, URL       string
-	Runs             int
-	NC1, Train, Test string
-	Dilation         string
+	Words, URL string
+	Runs       int
+	Values     []string
+}
+
+// groupColumn is a measure at one epoch: the last one at which all runs that have the measure have it, since runs that are still under way
+// are no worse for having trained for less long.
+type groupColumn struct {
+	judge.SeriesKey
+	Title string
+	Epoch int64 // 0: there is no such epoch
+}
+
+// usualColumns are those of runs that this program trains.
+var usualColumns = []groupColumn{{judge.SeriesKey{Split: "train", Measure: measure.KeyNC1Pinv}, "NC1", 0}, {judge.SeriesKey{Split: "train", Measure: measure.KeyAccuracy}, "train acc.", 0},
+	{judge.SeriesKey{Split: "test", Measure: measure.KeyAccuracy}, "test acc.", 0}, {judge.SeriesKey{Split: "test", Measure: "dilation"}, "dilation", 0}}
+
+// mostOwnColumns is how many of a script's values the table shows.
+const mostOwnColumns = 6
+
+// columnsOf are the columns for some groups, with their epochs.
+func columnsOf(groups []figure.Group) (out []groupColumn) {
+	out = slices.Clone(usualColumns)
+	if len(groups) > 0 && groups[0].Runs[0].Kind == store.Script {
+		out = nil
+		for _, key := range groups[0].Runs[0].OwnKeys() {
+			out = append(out, groupColumn{SeriesKey: key, Title: judge.NameOf(key)})
+		}
+		out = out[:min(len(out), mostOwnColumns)]
+	}
+	for i := range out {
+		out[i].Epoch = commonEpoch(groups, out[i].SeriesKey)
+	}
+	return out
+}
+
+// commonEpoch is the last epoch at which every run that has a measure at all has it; 0 if there is none.
+func commonEpoch(groups []figure.Group, key judge.SeriesKey) (last int64) {
+	have, at := 0, map[int64]int{}
+	for _, g := range groups {
+		for i := range g.Runs {
+			steps := map[int64]bool{}
+			for _, p := range g.Runs[i].Rows(key.Split, key.Layer, key.Measure) {
+				if p.Missing == "" {
+					steps[p.Step] = true
+				}
+			}
+			for step := range steps {
+				at[step]++
+			}
+			have += min(len(steps), 1)
+		}
+	}
+	for step, n := range at {
+		if n == have {
+			last = max(last, step)
+		}
+	}
+	return last
 }
 
 // grouping is what a request for groups finds.
@@ -101,8 +158,9 @@ func (s *Server) groupsPage(w http.ResponseWriter, r *http.Request) error {
 	if found.left > 0 {
 		p.Left = fmt.Sprintf("%s left out; the state “done” includes them.", format.Count(found.left, "degenerate run"))
 	}
+	p.Columns = columnsOf(found.groups)
 	for _, g := range found.groups {
-		p.Table = append(p.Table, rowOf(g, p.By, q))
+		p.Table = append(p.Table, rowOf(g, p.By, p.Columns, q))
 	}
 	query := listQuery(q)
 	query.Set("by", p.By)
@@ -111,26 +169,36 @@ func (s *Server) groupsPage(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func rowOf(g figure.Group, by string, q url.Values) groupRow {
+func rowOf(g figure.Group, by string, columns []groupColumn, q url.Values) groupRow {
 	list := listQuery(q)
 	list.Set(by, g.Value)
-	return groupRow{Words: g.Words, URL: "/study?" + list.Encode() + "#list", Runs: len(g.Runs), NC1: spread(g.Runs, "train", "nc1_pinv"),
-		Train: spread(g.Runs, "train", "accuracy"), Test: spread(g.Runs, "test", "accuracy"), Dilation: spread(g.Runs, "test", "dilation")}
+	row := groupRow{Words: g.Words, URL: "/study?" + list.Encode() + "#list", Runs: len(g.Runs)}
+	for _, c := range columns {
+		row.Values = append(row.Values, c.of(g.Runs))
+	}
+	return row
 }
 
-// spread is the mean of the newest values, with the smallest and the largest; "–" without any.
-func spread(runs []judge.Run, split, key string) string {
+// of is the mean of the values at the column's epoch, with the smallest and the largest, and how many runs have one if not all do; "–"
+// without any.
+func (c groupColumn) of(runs []judge.Run) string {
 	var values []float64
 	for i := range runs {
-		if p, ok := runs[i].Newest(split, key); ok && !math.IsNaN(p.Value) {
-			values = append(values, p.Value)
+		for _, p := range runs[i].Rows(c.Split, c.Layer, c.Measure) {
+			if p.Step == c.Epoch && p.Missing == "" && !math.IsNaN(p.Value) {
+				values = append(values, p.Value)
+			}
 		}
 	}
-	switch len(values) {
-	case 0:
-		return "–"
-	case 1:
-		return format.Measure(key, values[0])
+	text := "–"
+	switch {
+	case len(values) == 1:
+		text = format.Measure(c.Measure, values[0])
+	case len(values) > 1:
+		text = fmt.Sprintf("%s (%s to %s)", format.Measure(c.Measure, judge.Mean(values)), format.Measure(c.Measure, slices.Min(values)), format.Measure(c.Measure, slices.Max(values)))
 	}
-	return fmt.Sprintf("%s (%s to %s)", format.Measure(key, judge.Mean(values)), format.Measure(key, slices.Min(values)), format.Measure(key, slices.Max(values)))
+	if n := len(values); n > 0 && n < len(runs) {
+		text += fmt.Sprintf(", %d of %d runs", n, len(runs))
+	}
+	return text
 }
