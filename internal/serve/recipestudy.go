@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/question"
@@ -65,6 +66,38 @@ func (s *Server) asked(lab *store.Reader, name string, runs []judge.Run) ([]page
 		judged, err := page.Recipe{ID: "own", Source: "What the study asks", Runs: loaded, Claims: questions.Claims, Drawings: questions.Drawings}.Judge()
 		return []page.Judged{judged}, err
 	})
+}
+
+// reported draws what the finished runs of somebody's own script have reported: against epoch, in groups by a setting that the study
+// varies, and at the end by its two settings, if there are two.
+func (s *Server) reported(lab *store.Reader, name string, runs []judge.Run) ([]page.Judged, error) {
+	done, stamp := finished(runs)
+	if len(done) == 0 || done[0].Kind != store.Script {
+		return nil, nil
+	}
+	return s.verdicts.get("reported "+name, stamp, func() ([]page.Judged, error) {
+		loaded, err := onDemand(lab, done)
+		if err != nil {
+			return nil, err
+		}
+		var out page.Judged
+		for _, p := range []figure.Picture{figure.GroupCurves(byOneSetting(loaded)), figure.SettingsMap(loaded)} {
+			if len(p.Panels) > 0 {
+				out.Figures = append(out.Figures, p)
+			}
+		}
+		return []page.Judged{out}, judge.ReadError(loaded)
+	})
+}
+
+// byOneSetting are runs by the first setting that has a few values among them, or all together.
+func byOneSetting(runs []judge.Run) []figure.Group {
+	for _, key := range varied(runs) {
+		if groups := figure.Groups(runs, key); key != "run.seed" && len(groups) <= mostGroups {
+			return groups
+		}
+	}
+	return []figure.Group{{Words: format.Count(len(runs), "run"), Runs: runs}}
 }
 
 // searched draws the searches of a study, once a trial has a value.

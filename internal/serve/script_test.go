@@ -59,7 +59,7 @@ func TestPagesOfAScript(t *testing.T) {
 	}})
 	for address, wanted := range map[string][]string{
 		"":                                 {"My trainer", "2 of 2 done"},
-		"study?study=mine":                 {"width_of_mine 4", `<select name="width_of_mine">`, "done", "Best so far", "What was tried", "Learning curves", "Wider is better", "cannot tell", "Temperatures"},
+		"study?study=mine":                 {"width_of_mine 4", `<select name="width_of_mine">`, "done", "Best so far", "What was tried", "Learning curves", "Wider is better", "cannot tell", "Temperatures", "What the script reported, against epoch"},
 		"study?study=mine&width_of_mine=5": {"1 of 2 runs", "width_of_mine 5"},
 		"study/figures/search-curves.json?study=mine": {"0.1", "0.2", "0.3"},
 		"run/" + a:                                 {"width_of_mine", "<h1>width_of_mine 4</h1>", "test accuracy", "90.0"},

@@ -158,7 +158,11 @@ func (s *Server) judge(q url.Values, runs []judge.Run) ([]page.Judged, error) {
 		return all, err
 	}
 	own, err := ofLab(s.lab, func(lab *store.Reader) ([]page.Judged, error) { return s.asked(lab, name, runs) })
-	if all = append(own, all...); err != nil || s.opt.Searches == nil {
+	if err != nil {
+		return nil, err
+	}
+	reported, err := ofLab(s.lab, func(lab *store.Reader) ([]page.Judged, error) { return s.reported(lab, name, runs) })
+	if all = slices.Concat(own, all, reported); err != nil || s.opt.Searches == nil {
 		return all, err
 	}
 	found, err := ofLab(s.lab, func(lab *store.Reader) ([]page.Judged, error) { return s.searched(lab, name, runs) })
