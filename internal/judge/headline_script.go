@@ -40,6 +40,12 @@ func (s *JudgedRun) scriptHeadline() (finding, numbers string) {
 // OwnKeys are the values of a run, but for those of inner layers: names that no measure has come first.
 func (r *Run) OwnKeys() []SeriesKey {
 	keys := slices.DeleteFunc(r.Keys(), func(k SeriesKey) bool { return k.Layer != "" })
+	SortOwn(keys)
+	return keys
+}
+
+// SortOwn sorts values of a script: names that no measure has come first.
+func SortOwn(keys []SeriesKey) {
 	standard := func(k SeriesKey) int {
 		if _, known := measure.Lookup(k.Measure); known {
 			return 1
@@ -52,7 +58,6 @@ func (r *Run) OwnKeys() []SeriesKey {
 		}
 		return strings.Compare(NameOf(a), NameOf(b))
 	})
-	return keys
 }
 
 // NameOf is the name under which a script reports a value.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -72,13 +73,13 @@ func (c *cache) values(r *store.Reader, row store.Run) (judge.Run, error) {
 	return c.made(row.Hash, row, values, every)
 }
 
-// newest returns runs with the last value of each of some measures, which are always the same.
+// newest returns runs with the last value of each of some measures.
 func (c *cache) newest(r *store.Reader, rows []store.Run, measures []string) ([]judge.Run, error) {
 	out := make([]judge.Run, len(rows))
 	var lack []int
 	var hashes []string
 	for i, row := range rows {
-		run, known := c.get(newestOf(row), row)
+		run, known := c.get(newestOf(row, measures), row)
 		if !known {
 			lack, hashes = append(lack, i), append(hashes, row.Hash)
 		}
@@ -88,7 +89,7 @@ func (c *cache) newest(r *store.Reader, rows []store.Run, measures []string) ([]
 		values, err := r.NewestEach(hashes[from:to], measures)
 		for at := 0; at < len(values) && err == nil; at++ {
 			i := lack[from+at]
-			out[i], err = c.made(newestOf(rows[i]), rows[i], values[at], 1)
+			out[i], err = c.made(newestOf(rows[i], measures), rows[i], values[at], 1)
 		}
 		return err
 	})
@@ -118,8 +119,10 @@ func atATime(n int, do func(from, to int) error) error {
 	return errors.Join(errs...)
 }
 
-// newestOf is the key of a run with its last values alone.
-func newestOf(row store.Run) string { return row.Hash + " newest" }
+// newestOf is the key of a run with the last values of some measures alone.
+func newestOf(row store.Run, measures []string) string {
+	return row.Hash + " newest " + strings.Join(measures, " ")
+}
 
 // made makes and keeps a run.
 func (c *cache) made(key string, row store.Run, values []store.Value, every int64) (judge.Run, error) {

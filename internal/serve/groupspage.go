@@ -117,7 +117,7 @@ func (s *Server) grouped(q url.Values) (found grouping, err error) {
 			return err
 		}
 		found.name, found.rows = some.name, some.rows
-		found.list = listOf(q, found.rows, some.varied)
+		found.list = listOf(q, found.rows, some.varied, some.own...)
 		f := filterOf(q)
 		var rows []store.Run
 		for i := range found.rows {

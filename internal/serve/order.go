@@ -51,12 +51,13 @@ type order struct {
 	reversed bool
 	base     string   // address of the list
 	settings []string // that a list can be sorted by, too
+	own      []judge.SeriesKey
 }
 
 // orderOf reads ?sort=NAME of a column or a setting, or -NAME for the reverse. Any other name sorts by age, and is said not to be known.
-func orderOf(q url.Values, base string, settings []string) (o order, known bool) {
+func orderOf(q url.Values, base string, settings []string, own ...judge.SeriesKey) (o order, known bool) {
 	name, reversed := strings.CutPrefix(q.Get("sort"), "-")
-	o = order{base: base, settings: settings}
+	o = order{base: base, settings: settings, own: own}
 	for _, c := range o.columns() {
 		if c.name == name {
 			o.column, o.reversed = c, reversed
@@ -71,6 +72,9 @@ func (o order) columns() []column {
 	all := slices.Clone(columns)
 	for _, key := range o.settings {
 		all = append(all, bySetting(key))
+	}
+	for _, key := range o.own {
+		all = append(all, column{name: judge.NameOf(key), words: judge.NameOf(key), number: newest(key.Split, key.Measure)})
 	}
 	return all
 }
@@ -140,6 +144,12 @@ func (o order) By(name string) sorted {
 func anyValue(rows []runRow, column string) bool {
 	return slices.ContainsFunc(rows, func(r runRow) bool {
 		switch column {
+		case "NC1":
+			return r.NC1 != "–"
+		case "Accuracy":
+			return r.Accuracy != "–"
+		case "Test":
+			return r.Test != "–"
 		case "Dilation":
 			return r.Dilation != "–"
 		case "Memorization":

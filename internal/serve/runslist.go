@@ -3,9 +3,11 @@ package serve
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 )
 
@@ -23,10 +25,11 @@ type runsList struct {
 	All      int // runs of the study
 	Matching int // runs that the filter takes
 	Say      []string
-	Order    *order   // nil: the heads of columns are not links
-	Settings []string // with a column
-	Varied   []string // in which runs differ
-	By       string   // the setting by which runs are grouped
+	Order    *order            // nil: the heads of columns are not links
+	Settings []string          // with a column
+	Varied   []string          // in which runs differ
+	Own      []judge.SeriesKey // values of a script that have columns
+	By       string            // the setting by which runs are grouped
 	Offers   []offer
 	States   []option
 	Find     string
@@ -38,16 +41,16 @@ type runsList struct {
 }
 
 // listOf lists the rows that an address asks for. The settings are those in which runs differ.
-func listOf(q url.Values, rows []runRow, settings []string) runsList {
+func listOf(q url.Values, rows []runRow, settings []string, own ...judge.SeriesKey) runsList {
 	f := filterOf(q)
-	l := runsList{All: len(rows), Settings: settings[:min(len(settings), mostColumns)], Varied: settings, By: q.Get("by"), Find: f.find, Filtered: f.on(), Identity: identity(q),
+	l := runsList{All: len(rows), Own: own, Settings: settings[:min(len(settings), mostColumns)], Varied: settings, By: q.Get("by"), Find: f.find, Filtered: f.on(), Identity: identity(q),
 		Say: f.problems(rows), Offers: f.offers(rows, settings), States: f.states(rows), Chosen: q["run"], Page: 1}
 	if l.By == "" {
 		l.By = groupedBy(f, settings)
 	}
 	base := listQuery(q)
 	base["run"] = q["run"]
-	o, known := orderOf(q, "/study?"+base.Encode(), settings)
+	o, known := orderOf(q, "/study?"+base.Encode(), settings, own...)
 	if !known {
 		l.Say = append(l.Say, fmt.Sprintf("Runs cannot be sorted by %s.", clip(strings.TrimPrefix(q.Get("sort"), "-"))))
 	}
@@ -102,8 +105,28 @@ func (l runsList) Setting(r runRow, key string) string {
 	return "–"
 }
 
-// Has says that a column has values.
-func (l runsList) Has(column string) bool { return anyValue(l.Rows, column) }
+// Value is the newest value of a script's run, as a column shows it.
+func (l runsList) Value(r runRow, key judge.SeriesKey) string {
+	if p, ok := r.Newest(key.Split, key.Measure); ok {
+		return format.Measure(key.Measure, p.Value)
+	}
+	return "–"
+}
+
+// OwnHead is the head of the column of a script's value.
+func (l runsList) OwnHead(key judge.SeriesKey) sorted { return l.Head(judge.NameOf(key)) }
+
+// Has says that a column has values. Lists of the program's own runs always show the first three.
+func (l runsList) Has(column string) bool {
+	return len(l.Own) == 0 && slices.Contains([]string{"NC1", "Accuracy", "Test"}, column) || !l.ownHas(column) && anyValue(l.Rows, column)
+}
+
+// ownHas says that a column of a script's values shows the same.
+func (l runsList) ownHas(column string) bool {
+	key := map[string]judge.SeriesKey{"NC1": {Split: "train", Measure: "nc1_pinv"}, "Accuracy": {Split: "train", Measure: "accuracy"}, "Test": {Split: "test", Measure: "accuracy"},
+		"Dilation": {Split: "test", Measure: "dilation"}, "Memorization": {Split: "train", Measure: "memorization_flipped"}}[column]
+	return slices.Contains(l.Own, key)
+}
 
 // Ticked says that a run is chosen.
 func (l runsList) Ticked(hash string) bool {

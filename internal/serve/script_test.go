@@ -61,6 +61,7 @@ func TestPagesOfAScript(t *testing.T) {
 		"":                                 {"My trainer", "2 of 2 done"},
 		"study?study=mine":                 {"width_of_mine 4", `<select name="width_of_mine">`, "done", "Best so far", "What was tried", "Learning curves", "Wider is better", "cannot tell", "Temperatures", "What the script reported, against epoch"},
 		"study?study=mine&width_of_mine=5": {"1 of 2 runs", "width_of_mine 5"},
+		"study?study=mine&sort=-test/loss": {`<th scope="col" aria-sort="descending"><a href="/study?study=mine&amp;sort=test%2Floss#list" data-list>test/loss ↓</a></th>`, ">temperature</a></th>", "<td>3.00</td>", "<td>90.0"},
 		"study/figures/search-curves.json?study=mine": {"0.1", "0.2", "0.3"},
 		"run/" + a:                                 {"width_of_mine", "<h1>width_of_mine 4</h1>", "test accuracy", "90.0"},
 		"compare?run=" + a + "&run=" + b:           {"width_of_mine"},
@@ -76,6 +77,9 @@ func TestPagesOfAScript(t *testing.T) {
 			if !strings.Contains(body, words) {
 				t.Errorf("%s lacks %q:\n%.1500s", address, words, body)
 			}
+		}
+		if strings.Contains(address, "study=mine") && !strings.Contains(address, "json") && strings.Contains(body, ">NC1</a></th>") {
+			t.Errorf("%s has a column of NC1, and no run has any", address)
 		}
 		if strings.Contains(body, ">dilation</th>") {
 			t.Errorf("%s has a column of dilations, and no run has any", address)

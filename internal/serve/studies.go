@@ -17,9 +17,10 @@ type studyRuns struct {
 	name          string
 	title, remark string
 	counts        counts
-	runs          []judge.Run // newest first, with the last values of page.StudyMeasures
-	rows          []runRow    // the same, each called what its study calls it
-	varied        []string    // settings in which they differ
+	runs          []judge.Run       // newest first, with the last values of page.StudyMeasures
+	rows          []runRow          // the same, each called what its study calls it
+	varied        []string          // settings in which they differ
+	own           []judge.SeriesKey // values of a script, with columns of their own
 	grid          figure.Picture
 }
 
@@ -105,11 +106,48 @@ func (s *Server) readStudy(lab *store.Reader, q url.Values) (found studyRuns, er
 	if err != nil {
 		return found, err
 	}
-	if found.runs, err = s.cache.newest(lab, rows, page.StudyMeasures); err != nil {
+	if found.own, err = ownColumns(lab, rows); err != nil {
+		return found, err
+	}
+	measures := page.StudyMeasures
+	if len(found.own) > 0 {
+		measures = slices.Clone(measures)
+		for _, key := range found.own {
+			measures = append(measures, key.Measure)
+		}
+	}
+	if found.runs, err = s.cache.newest(lab, rows, measures); err != nil {
 		return found, err
 	}
 	found.name, found.varied, found.grid = wanted.Name, varied(found.runs), figure.Grid(found.runs)
 	return found, found.describe(lab, study)
+}
+
+// mostListed is how many of a script's values have a column in the list of its runs.
+const mostListed = 4
+
+// ownColumns are the values that have columns in a list of a script's runs: the first that the newest run with values has reported, names that
+// no measure has come first. Other lists have none.
+func ownColumns(lab *store.Reader, rows []store.Run) (own []judge.SeriesKey, err error) {
+	for _, row := range rows {
+		if row.Kind != store.Script {
+			return nil, nil
+		}
+		if own != nil || row.LastEpoch == 0 {
+			continue
+		}
+		keys, err := lab.Keys(row.Hash)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range keys {
+			if k.Series == "epoch" && k.Layer == "" {
+				own = append(own, judge.SeriesKey{Split: k.Split, Measure: k.Measure})
+			}
+		}
+	}
+	judge.SortOwn(own)
+	return own[:min(len(own), mostListed)], nil
 }
 
 // describe adds what the study says of itself and of its runs.

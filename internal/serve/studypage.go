@@ -60,7 +60,7 @@ func (s *Server) studyPage(w http.ResponseWriter, r *http.Request) error {
 	if err := s.fillStudy(&p, found, identity(q)); err != nil {
 		return err
 	}
-	p.List = listOf(q, found.rows, found.varied)
+	p.List = listOf(q, found.rows, found.varied, found.own...)
 	s.write(w, http.StatusOK, "study", p)
 	return nil
 }
