@@ -31,7 +31,7 @@ const clouds = (() => {
     const z = h.z.filter((v) => v !== null);
     let [lo, hi] = h.range || [Math.min(...z), Math.max(...z)];
     if (!(hi > lo)) hi = lo + 1;
-    const axis = (a, names) => ({ type: 'category', data: names, name: axisTitle(a), nameLocation: 'middle', nameGap: a === panel.x ? 24 : 14, axisLabel: { ...text(), color: role('muted') },
+    const axis = (a, names) => ({ type: 'category', data: names, name: axisTitle(a), nameLocation: 'middle', nameGap: a === panel.x ? 24 : 12 + 6.2 * Math.max(...names.map((n) => n.length)), axisLabel: { ...text(), color: role('muted') },
       nameTextStyle: text(), axisLine: { lineStyle: { color: role('grid') } }, axisTick: { show: false }, splitArea: { show: false } });
     return {
       animation: false, textStyle: text(),
