@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -317,7 +318,15 @@ func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, 
 func drive(a *app, lab *store.Lab, names []string, o engine.Options) (executed, error) {
 	start := time.Now()
 	defer a.watch(&o)()
-	s, err := engine.Execute(a.ctx, lab, names, o)
+	ctx, stop := context.WithCancelCause(a.ctx)
+	defer stop(nil)
+	if o.Scripts != "" {
+		o.Watch = (&sameFailures{names: names, stop: stop, watch: o.Watch}).event
+	}
+	s, err := engine.Execute(ctx, lab, names, o)
+	if alike := (*sameFailureError)(nil); errors.As(context.Cause(ctx), &alike) {
+		err = alike
+	}
 	return executed{names, s.Runs, s.Done, s.Failed, s.Cancelled, time.Since(start).Seconds()}, err
 }
 

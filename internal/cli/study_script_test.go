@@ -205,6 +205,27 @@ func TestAStudyIsJudgedByItsOwnClaims(t *testing.T) {
 	}
 }
 
+// TestAScriptThatNeverWorksIsStopped: after a few equal failures nothing else is tried; failures of some runs stop nothing.
+func TestAScriptThatNeverWorksIsStopped(t *testing.T) {
+	file, lab := scriptStudy(t, strings.Replace(scriptGrid, "[study]", "[study]\nseeds = 6", 1))
+	script := filepath.Join(filepath.Dir(file), "train.sh")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(script, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("echo 'NameError: no lr' >&2; exit 3")
+	out, errs := called(t, 1, "--lab", lab, "--threads", "1", "study", "run", file)
+	if !strings.Contains(errs, "stopped, since the first 5 runs failed alike") || !strings.Contains(errs, "NameError: no lr") || strings.Contains(errs, "12/12") {
+		t.Errorf("%s\n%s", out, errs)
+	}
+	write("case $* in *'--wd 0.5'*) ;; *) echo 'NameError: no lr' >&2; exit 3;; esac\n" + shellTrainer)
+	if _, errs := called(t, 1, "--lab", lab, "--threads", "1", "study", "run", file); !strings.Contains(errs, "6 runs failed") {
+		t.Error(errs)
+	}
+}
+
 // Rungs go on from one another, and the best trial is near the best setting.
 func TestSearchesOverAScriptsOwnSettings(t *testing.T) {
 	longtest.Only(t)

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"collapse.example/collapse/internal/study/engine"
+)
+
+// fewFailures is how many runs of a script fail alike, while none is done, before the others are not tried.
+const fewFailures = 5
+
+// sameFailures stops studies of a script whose first runs all fail with the same last words: the mistake is in the script or its command, and
+// the rest of the night would find it again.
+type sameFailures struct {
+	names []string
+	stop  context.CancelCauseFunc
+	watch func(engine.Event)
+
+	last  string
+	alike int
+}
+
+// sameFailureError says that the first runs failed alike.
+type sameFailureError struct {
+	names []string
+	last  string
+}
+
+func (e *sameFailureError) Error() string {
+	name := strings.Join(e.names, " ")
+	return fmt.Sprintf("stopped, since the first %d runs failed alike, and none is done: %s\n`collapse study status %s` has the whole text; mend it and run the study's file again, or mark the failed runs with `collapse study retry` and resume", fewFailures, e.last, name)
+}
+
+func (s *sameFailures) event(e engine.Event) {
+	s.watch(e)
+	switch {
+	case e.Ended == nil:
+		return
+	case !e.Ended.Failed || e.Done > 0:
+		s.alike = -e.Runs // a run works: others may fail for reasons of their own
+		return
+	}
+	last := briefly(e.Ended.Text)
+	if last != s.last {
+		s.last, s.alike = last, min(s.alike, 0)
+	}
+	if s.alike++; s.alike >= fewFailures && e.Failed < e.Runs {
+		s.stop(&sameFailureError{s.names, last})
+	}
+}
