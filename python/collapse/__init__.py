@@ -24,7 +24,7 @@ import importlib
 
 # Names are imported on first use: collapse.engine must be able to start without numpy and torch, to report that they are missing.
 _HOMES = {"ClassifierError": "errors", "Depth": "depth", "History": "history", "Left": "script", "MeasureError": "command", "Result": "result",
-          "ShardWriter": "shards", "Tap": "tap", "capture_info": "command", "close": "helper", "find_binary": "command", "measure": "measuring",
+          "ShardWriter": "shards", "Tap": "tap", "capture_info": "command", "close": "helper", "find_binary": "command", "judge": "command", "measure": "measuring",
           "measure_layers": "depth", "run": "script"}
 __all__ = sorted(_HOMES)
 

@@ -56,6 +56,18 @@ def measure(folder, *, test=None, ood=None, layer=None, binary=None, arguments=(
     return call(command + list(arguments))
 
 
+def judge(study, *, lab="lab", binary=None):
+    """The verdicts on a study's claims by its finished runs, as `collapse study judge --json` prints them:
+    {"study", "runs", "of", "claims": [{"id", "statement", "verdict", "reason", "effect", ...}]}.
+
+    study    a study's name, or its file: the claims are those of the file then.
+    lab      the folder of the lab.
+
+    Raises MeasureError if the lab has no such study, or a claim is wrong.
+    """
+    return call([find_binary(binary), "--lab", os.fspath(lab), "--json", "study", "judge", os.fspath(study)])
+
+
 def _only_layer(folder, partial):
     """The layer of a capture without the classifier's input, if there is one only; None if the input is there."""
     streams = capture_info(folder, partial)["streams"]
