@@ -12,6 +12,7 @@
 docs/trainers.md describes the underlying files, which any language can read and write. Only `tap` imports torch.
 """
 
+import collections.abc
 import contextlib
 import json
 import math
@@ -56,6 +57,16 @@ class NoRun:
         """The study's value of a setting, or the default. The seed from a study's `seeds` is the setting "seed"."""
         return default
 
+    @property
+    def settings(self):
+        """The study's settings by name, with "seed" where the study gives seeds; empty outside a lab."""
+        return {}
+
+    @property
+    def seed(self):
+        """The seed from the study's `seeds`; None without one."""
+        return self.setting("seed")
+
     def horizon(self, default=None):
         """The length of the whole run, for schedules: in a search the length of the longest trial, even if this one ends earlier."""
         return default
@@ -89,6 +100,29 @@ class _NoTap:
         pass
 
 
+class _Settings(collections.abc.Mapping):
+    """The settings of a run, of which it notes who is asked for: whoever looks through them asks for all."""
+
+    def __init__(self, run):
+        self._run = run
+        seed = run.info.get("seed")
+        self._names = list(run.info["settings"]) + ["seed"] * (seed is not None and "seed" not in run.info["settings"])
+
+    def __getitem__(self, name):
+        if name not in self._names:
+            raise KeyError(name)
+        return self._run.setting(name)
+
+    def __iter__(self):
+        return iter(self._names)
+
+    def __len__(self):
+        return len(self._names)
+
+    def __repr__(self):
+        return repr(dict(self))
+
+
 class Run(NoRun):
     """A run of the lab."""
 
@@ -105,6 +139,10 @@ class Run(NoRun):
         if name == "seed" and name not in self.info["settings"] and self.info.get("seed") is not None:
             return self.info["seed"]
         return self.info["settings"].get(name, default)
+
+    @property
+    def settings(self):
+        return _Settings(self)
 
     def horizon(self, default=None):
         return self.info["horizon"]

@@ -86,6 +86,17 @@ class Lab(unittest.TestCase):
         run.done()
         self.assertEqual(self.events(), [{"done": True, "unasked": sorted(set(self.info["settings"]) - {"lr"}), "generation": 3}])
 
+    def test_settings_as_a_map_and_the_seed(self):
+        run = collapse.run()
+        self.assertEqual((run.seed, dict(run.settings), run.settings.get("depth", 4)), (7, {"lr": 0.5, "wd": 0, "seed": 7}, 4))
+        with self.assertRaises(KeyError):
+            run.settings["depth"]
+        run.done()
+        self.assertEqual(self.events()[-1], {"done": True, "generation": 3})  # all were asked for
+        run = collapse.run()
+        self.assertEqual((run.settings["wd"], "lr" in run.settings), (0, True))
+        self.assertEqual(run._asked, {"wd", "lr"})
+
     def test_checkpoints_have_their_name_when_they_are_whole(self):
         run = collapse.run()
         for _ in range(2):  # the second takes the place of the first
