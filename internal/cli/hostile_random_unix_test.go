@@ -85,7 +85,7 @@ func (g ground) commands(long bool) [][]string {
 	return [][]string{
 		{"runs", "list"}, {"report", "--out", out("report")}, {"export", "--out", out("t.csv")}, {"export", "--tensorboard", out("events")}, {"lab", "copy", out("copy")}, {"lab", "check"},
 		{"runs", "show", run}, {"study", "list"}, {"study", "status", "q"}, train, {"train", "--resume", run}, {"runs", "add", "mine", g.path("h.jsonl")},
-		{"study", "run", study, "--workers", "1"}, {"study", "resume", "q", "--workers", "1"}, {"study", "report", "q", "--out", out("study")}, {"study", "export", "q", "--out", out("q.csv")},
+		{"study", "run", study, "--workers", "1"}, {"study", "resume", "q", "--workers", "1"}, {"study", "report", "q", "--out", out("study")}, {"study", "export", "q", "--out", out("q.csv")}, {"study", "judge", "q"},
 		{"study", "cancel", "q"}, {"study", "retry", "q"}, {"runs", "check", "--repair"}, {"runs", "gc"}, append(slices.Clone(train), "--again"), {"runs", "rm", run}, {"runs", "gc"},
 	}
 }
@@ -124,10 +124,20 @@ func spoilState(t *testing.T, g ground, rng *rand.Rand) string {
 	return g.try("UPDATE run SET status = '" + oneOf(rng, "pending", "running", "interrupted", "failed") + "'")
 }
 
+// hostileClaims are questions that would take long, were expressions able to loop.
+const hostileClaims = `'[study]
+[[claim]]
+id = "a"
+says = "b"
+kind = "less"
+early = true
+left = "let a = 1..1000; count(a, count(a, count(a, count(a, true))))"
+right = "final(''train.nc1_pinv'')"'`
+
 // spoilText has long and odd words where the lab keeps words.
 func spoilText(t *testing.T, g ground, rng *rand.Rand) string {
 	words := oneOf(rng, "CAST(x'1b5d303b68611b5b324a' AS TEXT)", "'</script><script>alert(1)</script>'", "'=cmd|calc'", "hex(zeroblob(500000))", "hex(zeroblob(7000000))", "hex(zeroblob(60000000))",
-		"CAST(zeroblob(1000) AS TEXT)", "'"+g.path("victim", "notes.txt")+"'", "''")
+		"CAST(zeroblob(1000) AS TEXT)", hostileClaims, "'"+g.path("victim", "notes.txt")+"'", "''")
 	number := oneOf(rng, "9223372036854775807", "-9223372036854775808", "0", "-1")
 	return g.try(oneOf(rng, "UPDATE run SET label = "+words, "UPDATE run SET error = "+words, "UPDATE run SET config = json_quote("+words+")", "UPDATE attempt SET host = "+words, "UPDATE attempt SET version = "+words,
 		"UPDATE run SET last_epoch = "+number, "UPDATE run SET created = "+number, "UPDATE value SET step = step + "+number, "INSERT INTO tag SELECT id, "+words+" FROM run", "UPDATE series SET measure = "+words+" || id",

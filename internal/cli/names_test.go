@@ -3,7 +3,9 @@ package cli
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -49,6 +51,13 @@ func evilLab(t *testing.T) (dir, hash string) {
 	if err := lab.SaveStudy("study", evil, evil, members); err != nil {
 		t.Fatal(err)
 	}
+	bad, err := json.Marshal(evil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lab.SaveStudy("asks", "", fmt.Sprintf("[trainer]\n[[claim]]\nid = %[1]s\nsays = %[1]s\nkind = \"less\"\nearly = true\nleft = 'final(\"no\")'\nright = '0'\n", bad), members); err != nil {
+		t.Fatal(err)
+	}
 	for n, m := range members {
 		c, _, err := lab.Claim(m.Spec)
 		if err != nil {
@@ -70,7 +79,7 @@ func evilLab(t *testing.T) (dir, hash string) {
 
 func TestTerminalsOnlyShowNames(t *testing.T) {
 	lab, hash := evilLab(t)
-	for _, args := range [][]string{{"runs", "list"}, {"runs", "show", hash}, {"study", "list"}, {"study", "status", "study"}, {"study", "retry", evil}, {"runs", "show", evil},
+	for _, args := range [][]string{{"runs", "list"}, {"runs", "show", hash}, {"study", "list"}, {"study", "status", "study"}, {"study", "judge", "study"}, {"study", "judge", "asks"}, {"study", "retry", evil}, {"runs", "show", evil},
 		{"report", hash, "--out", t.TempDir() + "/" + evil}, {"measure", evil}, {evil}, {"train", "--set", evil}, {"dilation", "--fit", evil}, {"landscape", "--classifier", evil},
 		{"reproduce", evil}, {"data", "get", evil}, {"export", evil}} {
 		var out, errs strings.Builder

@@ -41,7 +41,7 @@ import (
 //	margin_share(limit, selection)  mean over runs of the share of saved training samples whose
 //	                                cosine margin lies below the limit
 //
-// where x and y are names of values or keys of settings, and those of the expression language itself (abs, min, max, log, …).
+// where x and y are names of values or keys of settings, and abs, min, max, mean, median, ceil, floor, round.
 type Statement struct {
 	ID   string `toml:"id"`
 	Says string `toml:"says"` // in words
@@ -198,8 +198,17 @@ func checkSide(source string, words Vocabulary) error {
 	return nil
 }
 
+// longestExpression bounds what compiling one takes.
+const longestExpression = 4000
+
 // program compiles an expression.
 func program(source string) (*vm.Program, error) {
+	if len(source) > longestExpression {
+		return nil, fmt.Errorf("an expression of %d characters; at most %d are read", len(source), longestExpression)
+	}
+	if err := checkLanguage(source); err != nil {
+		return nil, fmt.Errorf("%q: %w", source, err)
+	}
 	p, err := expr.Compile(source, expr.Env(new(sample).functions()), expr.AsFloat64())
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", source, err)

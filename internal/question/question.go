@@ -20,9 +20,9 @@ import (
 
 // Bounds of what one study asks: a lab may be a stranger's.
 const (
-	mostClaims   = 200
-	mostDrawings = 50
-	mostPanels   = 24
+	mostClaims   = 60
+	mostDrawings = 20
+	mostPanels   = 12
 )
 
 // Set are the questions of a study.

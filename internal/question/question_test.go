@@ -24,9 +24,9 @@ func TestQuestionsOfOwnSettings(t *testing.T) {
 		mine + claim + "left = '1'\nright = '0'\n" + claim + "left = '1'\nright = '0'\n":                                                                                                                        `two claims have the id "a"`,
 		mine + "[[claim]]\nid = \"a\"\nkind = \"less\"\nleft = '1'\nright = '0'\n":                                                                                                                              "id and says must be given",
 		mine + claim + "source = \"paper\"\nleft = '1'\nright = '0'\n":                                                                                                                                          "a claim of the paper needs quote",
-		mine + "[[drawing]]\ntitle = \"d\"\n":                                                                                                                                                                   "one to 24 panels",
+		mine + "[[drawing]]\ntitle = \"d\"\n":                                                                                                                                                                   "one to 12 panels",
 		mine + "[[drawing]]\ntitle = \"d\"\n[[drawing.panel]]\nx = \"epoch\"\ny = \"auc\"\ncurves = [\"m\"]\n":                                                                                                  `no setting is called "m"`,
-		mine + strings.Repeat(claim+"left = '1'\nright = '0'\n", 201):                                                                                                                                           "at most 200",
+		mine + strings.Repeat(claim+"left = '1'\nright = '0'\n", 61):                                                                                                                                            "at most 60",
 		head + claim + "left = 'final(\"test.accuracy\", {\"loss.kind\": \"ls\"})'\nright = '0'\n":                                                                                                              "",
 		head + claim + "left = 'final(\"val/f1\")'\nright = '0'\n":                                                                                                                                              `"val/f1" is neither a setting nor split.measure`,
 		head + claim + "left = 'final(\"train.nc1\")'\nright = '0'\n":                                                                                                                                           `no measure is called "nc1"`,
@@ -47,4 +47,18 @@ func TestQuestionsOfOwnSettings(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(head + "[trainer]\n[grid]\nm = [1]\n[[claim]]\nid = \"a\"\nsays = \"b\"\nkind = \"less\"\nleft = 'final(\"x\")'\nright = '0'\n[[drawing]]\ntitle = \"d\"\n[[drawing.panel]]\nx = \"m\"\ny = \"x\"\n")
 	f.Fuzz(func(t *testing.T, text string) { Parse(text) })
+}
+
+// TestExpressionsDoNotLoop: what visits lists is no part of the language.
+func TestExpressionsDoNotLoop(t *testing.T) {
+	for _, side := range []string{"let a = 1..1000; count(a, count(a, count(a, count(a, true))))", "sum(map(1..100000, #))", "reduce(1..9, # + #acc)", "len(filter(1..9, true))", "repeat('x', 1000000)",
+		strings.Repeat("1+", 2001) + "1"} {
+		_, err := Parse(head + "[[claim]]\nid = \"a\"\nsays = \"b\"\nkind = \"less\"\nright = \"0\"\nleft = \"" + side + "\"\n")
+		if err == nil {
+			t.Errorf("%.60s passes", side)
+		}
+	}
+	if _, err := Parse(head + "[[claim]]\nid = \"a\"\nsays = \"b\"\nkind = \"less\"\nright = \"max(1, mean([2, 3])) - abs(-2)\"\nleft = \"0\"\n"); err != nil {
+		t.Error(err)
+	}
 }
