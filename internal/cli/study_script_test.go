@@ -8,12 +8,15 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/question"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
 )
 
 // shellTrainer is a trainer without any library: its loss follows from its settings, its checkpoints hold what it has added up.
@@ -202,6 +205,23 @@ func TestAStudyIsJudgedByItsOwnClaims(t *testing.T) {
 	called(t, 0, "--lab", lab, "study", "run", file)
 	if c := judged("mine")["decay"]; c.Verdict != judge.CannotTell || !strings.Contains(c.Reason, "gave the same run") {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestASearchKeepsItsQuestions: the lab has the text of a search with all defaults, and its claims and drawings.
+func TestASearchKeepsItsQuestions(t *testing.T) {
+	text := fmt.Sprintf(scriptSearch, "random", "full") + scriptClaims
+	file, _ := scriptStudy(t, text)
+	f, err := study.ReadFile(file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := question.Parse(text)
+	if err != nil || len(want.Claims) != 2 || len(want.Drawings) != 1 {
+		t.Fatalf("%+v, %v", want, err)
+	}
+	if kept, err := question.Parse(f.Source); err != nil || !reflect.DeepEqual(kept, want) {
+		t.Errorf("kept %+v (%v), want %+v", kept, err, want)
 	}
 }
 
