@@ -3,6 +3,7 @@ package measure
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -74,6 +75,18 @@ func TestErrorBarsOfShares(t *testing.T) {
 			if !wide && !(given+rounding <= 1e-5) || wide && !(given >= .05 && rounding <= 1e-3) {
 				t.Errorf("close %v, %s: ± %.3g ± %.3g; decisions within their rounding: %v", close, key, given, rounding, wide)
 			}
+		}
+	}
+}
+
+// TestScoresOf: x wᵀ + b, with and without rows or a bias.
+func TestScoresOf(t *testing.T) {
+	x, w := []float64{1, 2, 3, 4}, []float64{1, 0, 0, 1, 1, -1}
+	for _, c := range []struct{ w, b, want []float64 }{
+		{w, nil, []float64{1, 2, -1, 3, 4, -1}}, {w, []float64{.5, 0, 1}, []float64{1.5, 2, 0, 3.5, 4, 0}}, {nil, nil, []float64{}},
+	} {
+		if got := scoresOf(x, c.w, c.b, 2); !slices.Equal(got, c.want) {
+			t.Errorf("w %v, b %v: %v, want %v", c.w, c.b, got, c.want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package featurefiles
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -64,6 +65,9 @@ func decided(req Request) (k int, names []string, accuracy float64, err error) {
 	r, err := set.Measure(0, measure.Options{})
 	if err != nil {
 		return 0, nil, 0, err
+	}
+	if set.Values != nil && len(set.Values) != set.K {
+		return 0, nil, 0, fmt.Errorf("%d names of %d classes", len(set.Values), set.K)
 	}
 	for c := range r.K {
 		if r.Classes != nil {

@@ -26,12 +26,12 @@ func (s *shard) records() (out []family) {
 			out = append(out, family{prefix: name})
 		}
 		f := &out[at[name]]
-		if len(f.of) != i || len(h.Shape) != len(append(f.of, h)[0].Shape) {
+		f.of = append(f.of, h)
+		if len(h.Shape) != len(f.of[0].Shape) {
 			return nil
 		}
-		f.of = append(f.of, h)
 	}
-	if batches < 2 || slices.ContainsFunc(out, func(f family) bool { return len(f.of) != batches }) {
+	if slices.ContainsFunc(out, func(f family) bool { return len(f.of) != batches }) {
 		return nil
 	}
 	return out

@@ -51,7 +51,7 @@ func FuzzParse(f *testing.F) {
 
 // TestExpressionsDoNotLoop: what visits lists is no part of the language.
 func TestExpressionsDoNotLoop(t *testing.T) {
-	for _, side := range []string{"let a = 1..1000; count(a, count(a, count(a, count(a, true))))", "sum(map(1..100000, #))", "reduce(1..9, # + #acc)", "len(filter(1..9, true))", "repeat('x', 1000000)",
+	for _, side := range []string{"let a = 1..1000; count(a, count(a, count(a, count(a, true))))", "sum(map(1..100000, #))", "reduce(1..9, # + #acc)", "len(filter(1..9, true))", "len(repeat('x', 1000000))",
 		strings.Repeat("1+", 2001) + "1"} {
 		_, err := Parse(head + "[[claim]]\nid = \"a\"\nsays = \"b\"\nkind = \"less\"\nright = \"0\"\nleft = \"" + side + "\"\n")
 		if err == nil {
