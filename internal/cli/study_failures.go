@@ -35,16 +35,12 @@ func (e *sameFailureError) Error() string {
 
 func (s *sameFailures) event(e engine.Event) {
 	s.watch(e)
-	switch {
-	case e.Ended == nil:
-		return
-	case !e.Ended.Failed || e.Done > 0:
-		s.alike = -e.Runs // a run works: others may fail for reasons of their own
+	if e.Ended == nil || e.Done > 0 { // where a run works, others may fail for reasons of their own
 		return
 	}
 	last := briefly(e.Ended.Text)
 	if last != s.last {
-		s.last, s.alike = last, min(s.alike, 0)
+		s.last, s.alike = last, 0
 	}
 	if s.alike++; s.alike >= fewFailures && e.Failed < e.Runs {
 		s.stop(&sameFailureError{s.names, last})

@@ -240,8 +240,12 @@ func TestAScriptThatNeverWorksIsStopped(t *testing.T) {
 	if !strings.Contains(errs, "stopped, since the first 5 runs failed alike") || !strings.Contains(errs, "NameError: no lr") || strings.Contains(errs, "12/12") {
 		t.Errorf("%s\n%s", out, errs)
 	}
-	write("case $* in *'--wd 0.5'*) ;; *) echo 'NameError: no lr' >&2; exit 3;; esac\n" + shellTrainer)
-	if _, errs := called(t, 1, "--lab", lab, "--threads", "1", "study", "run", file); !strings.Contains(errs, "6 runs failed") {
+	write("case $* in *'--wd 0 --seed 1'|*'--seed 1 --wd 0') ;; *) echo 'NameError: no lr' >&2; exit 3;; esac\n" + shellTrainer)
+	if _, errs := called(t, 1, "--lab", lab, "--threads", "1", "study", "run", file); !strings.Contains(errs, "11 runs failed") {
+		t.Error(errs)
+	}
+	called(t, 0, "--lab", lab, "study", "retry", "mine") // the run that worked counts then, too
+	if _, errs := called(t, 1, "--lab", lab, "--threads", "1", "study", "run", file); !strings.Contains(errs, "11 runs failed") {
 		t.Error(errs)
 	}
 }

@@ -56,6 +56,11 @@ class DecisionsTest(FolderTest):
             H, y, W = made(case)
             self.check(case, lambda: collapse.measure(H, y, W, **options(case)), case.get("refused"))
 
+    def test_a_label_to_ignore_that_none_is(self):
+        H, y, _ = made({"labels": ["cat", "dog"]})
+        found = collapse.measure(H, y, ignore_index=["emu", 1], null=0)  # 1 is a word here, not the class of that number
+        self.assertEqual((found.k, [note for note in found.notes if "no sample" in note]), (2, ["ignore_index emu: no sample has this label", "ignore_index 1: no sample has this label"]))
+
     def test_lists_of_objects(self):
         """Columns of pandas hold Python's own numbers and words."""
         for case in decisions():
