@@ -70,7 +70,7 @@ func TestTablesOfText(t *testing.T) {
 		"\x1f\x8b\x08\x00":              "error gunzip",
 		"a,b\n1,2\x00\n":                "error none of .npy",
 		"1 3:.5 7:2\n0 1:1 2:3\n":       "error load_svmlight_file",
-		"1 3:.5 7\n0 1:1 2\n":          "0 I64 [2] [1 0]",
+		"1 3:.5 7\n0 1:1 2\n":           "0 I64 [2] [1 0]",
 		"only one line\n":               "error none of .npy",
 	} {
 		got := ""
