@@ -57,7 +57,7 @@ func (d Decision) String() string {
 	return fmt.Sprintf("%s %v, rows %d, classes %v, ignored %v", d.What, d.Labels, d.Rows, d.Classes, d.Ignore)
 }
 
-// Names of the classes that are given, or nil; and K, if a number is.
+// Given are the names of the classes, or nil, and K where a number is given.
 func (d Decision) Given() (names []string, k int) {
 	switch x := d.Classes.(type) {
 	case []any:
