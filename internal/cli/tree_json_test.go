@@ -36,7 +36,7 @@ var jsonCalls = []string{
 	"landscape --out OUT/landscape", "landscape --position 1,0.5",
 	"reproduce --list", "reproduce tb-fig1 --out OUT/tb", "reproduce tb-fig1 --out OUT/tb --results OUT/results", "reproduce md-fig1 --built-in --dry-run", "reproduce zhou-fig1 --out OUT/zhou --results OUT/results", "reproduce md-fig1 --dry-run --built-in --seeds 1", "results OUT/results",
 	"measure NPZ", "measure NPZ --state-out OUT/a.ncs", "measure NPZ --means OUT/a.ncs --state-out OUT/b.ncs", "measure --merge OUT/a.ncs",
-	"study init --script SCRIPT", "study run STUDY --dry-run", "study run STUDY", "study status tiny", "study resume tiny", "study retry tiny", "study list", "study export tiny",
+	"study init --script SCRIPT", "study run STUDY --dry-run", "study run STUDY", "study status tiny", "study resume tiny", "study retry tiny", "study list", "study judge tiny", "study export tiny",
 	"study report tiny --out OUT/study", "study cancel tiny", "study rm tiny",
 	"report HASH --out OUT/report", "export", "export HASH --tensorboard OUT/events",
 	"runs add tiny HISTORY", "runs list", "runs show HASH", "runs check HASH", "runs gc", "runs rm HASH", "lab copy OUT/copy", "lab check",
@@ -110,7 +110,8 @@ func jsonFiles(t *testing.T) (*strings.Replacer, string) {
 	dir := t.TempDir()
 	lab, at := filepath.Join(dir, "lab"), func(name string) string { return filepath.Join(dir, name) }
 	const config = "[data]\nname = 'glyphs'\npipeline = 'plain'\nsamples_per_class = 20\ntest_samples_per_class = 10\n[net]\ndepth = 1\nwidth = 4\n[run]\nepochs = 1\nbatch = 20\n"
-	study := "[study]\nname = 'tiny'\n[grid]\nloss.kind = ['ce', 'ls']\n" + strings.NewReplacer("[data]", "[base.data]", "[net]", "[base.net]", "[run]", "[base.run]").Replace(config)
+	study := "[study]\nname = 'tiny'\n[grid]\nloss.kind = ['ce', 'ls']\n" + strings.NewReplacer("[data]", "[base.data]", "[net]", "[base.net]", "[run]", "[base.run]").Replace(config) +
+		"\n[[claim]]\nid = 'a'\nsays = 'b'\nkind = 'less'\nleft = 'final(\"train.loss\")'\nright = '1'\n"
 	for name, text := range map[string]string{"run.toml": config, "study.toml": study, "train.py": "print()\n",
 		"pairs.csv": "memorization,dilation,loss\n1,2,ce\n2,4.1,ce\n3,5.9,ce\n1,1.5,ls\n2,3.1,ls\n3,4.4,ls\n"} {
 		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
