@@ -73,14 +73,14 @@ func TestAwaitEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := newDoor(l, 0)
-		if end == "patience" {
-			d.patience = time.Millisecond
-		} else {
-			time.AfterFunc(time.Millisecond, func() { d.Close() })
-		}
 		c, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
 			t.Fatal(err)
+		}
+		if end == "patience" {
+			d.patience = time.Millisecond
+		} else { // not before the connection is there
+			time.AfterFunc(time.Millisecond, func() { d.Close() })
 		}
 		start := time.Now()
 		if d.await(c) || time.Since(start) > doorPatience/2 {
