@@ -64,7 +64,7 @@ def of_script(*command):
 def of_test(package, test):
     """A kind whose trial is a test of the repository that compares for itself, and logs how many kills it made."""
     def trial(c, seed, work):
-        text = run(["go", "test", "-count=1", "-v", "-run", f"^{test}$", package])
+        text = run(["go", "test", "-count=1", "-v", "-run", f"^{test}$", package], {"COLLAPSE_LONG": "1"})
         done = re.findall(r": (\d+) kills,", text)
         must(done, "the test counted nothing:\n" + text[-2000:])
         return {"kills": int(done[-1])}
