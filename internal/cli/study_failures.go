@@ -8,10 +8,10 @@ import (
 	"collapse.example/collapse/internal/study/engine"
 )
 
-// fewFailures is how many runs of a script fail alike, while none is done, before the others are not tried.
+// fewFailures is how many runs of a script fail alike, one after another, while none is done, before the others are not tried.
 const fewFailures = 5
 
-// sameFailures stops studies of a script whose first runs all fail with the same last words: the mistake is in the script or its command, and
+// sameFailures stops studies of a script of which no run is done while several in a row fail with the same last words: the mistake is in the script or its command, and
 // the rest of the night would find it again.
 type sameFailures struct {
 	names []string
@@ -22,7 +22,7 @@ type sameFailures struct {
 	alike int
 }
 
-// sameFailureError says that the first runs failed alike.
+// sameFailureError says that these runs failed alike.
 type sameFailureError struct {
 	names []string
 	last  string
@@ -30,7 +30,7 @@ type sameFailureError struct {
 
 func (e *sameFailureError) Error() string {
 	name := strings.Join(e.names, " ")
-	return fmt.Sprintf("stopped, since the first %d runs failed alike, and none is done: %s\n`collapse study status %s` has the whole text; mend it and run the study's file again, or mark the failed runs with `collapse study retry` and resume", fewFailures, e.last, name)
+	return fmt.Sprintf("stopped, since %d runs in a row failed alike, and none is done: %s\n`collapse study status %s` has the whole text; mend it and run the study's file again, or mark the failed runs with `collapse study retry` and resume", fewFailures, e.last, name)
 }
 
 func (s *sameFailures) event(e engine.Event) {

@@ -51,7 +51,7 @@ func (c *studyJudgeCmd) Run(a *app) error {
 		return err
 	}
 	if len(questions.Claims) == 0 {
-		return fmt.Errorf("study %s has no claims; write them into its file as [[claim]] tables (docs/lab.md), and give the file: collapse study judge FILE", name)
+		return fmt.Errorf("study %s has no claims; write them into its file as [[claim]] tables (docs/trainers.md), and give the file: collapse study judge FILE", name)
 	}
 	runs, err := finishedOf(lab, name)
 	if err != nil {

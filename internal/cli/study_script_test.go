@@ -237,7 +237,7 @@ func TestAScriptThatNeverWorksIsStopped(t *testing.T) {
 	}
 	write("echo 'NameError: no lr' >&2; exit 3")
 	out, errs := called(t, 1, "--lab", lab, "--threads", "1", "study", "run", file)
-	if !strings.Contains(errs, "stopped, since the first 5 runs failed alike") || !strings.Contains(errs, "NameError: no lr") || strings.Contains(errs, "12/12") {
+	if !strings.Contains(errs, "stopped, since 5 runs in a row failed alike") || !strings.Contains(errs, "NameError: no lr") || strings.Contains(errs, "12/12") {
 		t.Errorf("%s\n%s", out, errs)
 	}
 	write("case $* in *'--wd 0 --seed 1'|*'--seed 1 --wd 0') ;; *) echo 'NameError: no lr' >&2; exit 3;; esac\n" + shellTrainer)

@@ -3,6 +3,7 @@ package featurefiles
 import (
 	"archive/zip"
 	"bytes"
+	"collapse.example/collapse/internal/featurefiles/decisiontest"
 	"collapse.example/collapse/internal/reporttest"
 	"errors"
 	"fmt"
@@ -151,13 +152,6 @@ func text(width int, words []string) (data []byte) {
 	return data
 }
 
-// npy is a .npy file of any type.
-func npy(descr, shape string, data []byte) []byte {
-	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape)
-	head += strings.Repeat(" ", 117-len(head)) + "\n"
-	return append(append([]byte("\x93NUMPY\x01\x00\x76\x00"), head...), data...)
-}
-
 // Labels of text are class names in alphabetical order; beside a classifier somebody has to say whose its rows are.
 func TestTextLabels(t *testing.T) {
 	c := newCloud(60, 5, 3, 2)
@@ -167,7 +161,7 @@ func TestTextLabels(t *testing.T) {
 		words[i] = names[v]
 	}
 	dir := files(t, c.arrays())
-	if err := os.WriteFile(filepath.Join(dir, "t.npy"), npy("|S5", "60,", text(5, words)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "t.npy"), decisiontest.NPY("|S5", "60,", text(5, words)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	req := asked(dir, "features=h.npy labels=t.npy weights=w.npy class-names=ant,bee,cow")
@@ -236,7 +230,7 @@ func TestUnreadableArrays(t *testing.T) {
 			t.Fatal(err)
 		}
 		z := zip.NewWriter(f)
-		for name, file := range map[string][]byte{"features": npy("<f4", "2, 1", make([]byte, 8)), "labels": npy("|u1", "2,", []byte{0, 1}), x.name: npy(x.descr, "2,", make([]byte, 32))} {
+		for name, file := range map[string][]byte{"features": decisiontest.NPY("<f4", "2, 1", make([]byte, 8)), "labels": decisiontest.NPY("|u1", "2,", []byte{0, 1}), x.name: decisiontest.NPY(x.descr, "2,", make([]byte, 32))} {
 			w, err := z.Create(name + ".npy")
 			if err == nil {
 				_, err = w.Write(file)

@@ -1,5 +1,5 @@
-// Package question reads what a study's file asks of its runs (docs/internal/claims.md): claims, which internal/judge judges, and drawings, which internal/figure draws.
-// They have the form that recipes use, and the names of a user's own settings and metrics.
+// Package question reads what a study's file asks of its runs (docs/internal/claims.md): claims, which internal/judge judges, and
+// drawings, which internal/figure draws. They have the form that recipes use, and the names of a user's own settings and metrics.
 package question
 
 import (
@@ -23,6 +23,7 @@ const (
 	mostClaims   = 60
 	mostDrawings = 20
 	mostPanels   = 12
+	longestText  = 1 << 20 // of a study, as of its file: decoding a key of a million parts takes seconds
 )
 
 // Set are the questions of a study.
@@ -47,6 +48,9 @@ type file struct {
 
 // Parse reads the questions of a study from the text of its file, and checks them.
 func Parse(text string) (Set, error) {
+	if len(text) > longestText {
+		return Set{}, fmt.Errorf("the study's text has %d bytes; claims and drawings are read from at most %d", len(text), longestText)
+	}
 	var f file
 	err := toml.NewDecoder(strings.NewReader(text)).DisallowUnknownFields().Decode(&f)
 	if strict := (*toml.StrictMissingError)(nil); errors.As(err, &strict) {
@@ -77,6 +81,7 @@ func (f file) words() judge.Vocabulary {
 	return judge.Vocabulary{Script: true, Settings: slices.Sorted(maps.Keys(own))}
 }
 
+// check reports everything that is wrong with the questions, and names those without a source as the user's own.
 func (a *Set) check(words judge.Vocabulary) error {
 	if len(a.Claims) > mostClaims || len(a.Drawings) > mostDrawings {
 		return fmt.Errorf("%d claims and %d drawings; at most %d and %d are judged and drawn", len(a.Claims), len(a.Drawings), mostClaims, mostDrawings)

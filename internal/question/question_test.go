@@ -27,9 +27,10 @@ func TestQuestionsOfOwnSettings(t *testing.T) {
 		mine + "[[drawing]]\ntitle = \"d\"\n":                                                                                                                                                                   "one to 12 panels",
 		mine + "[[drawing]]\ntitle = \"d\"\n[[drawing.panel]]\nx = \"epoch\"\ny = \"auc\"\ncurves = [\"m\"]\n":                                                                                                  `no setting is called "m"`,
 		mine + strings.Repeat(claim+"left = '1'\nright = '0'\n", 61):                                                                                                                                            "at most 60",
-		head + claim + "left = 'final(\"test.accuracy\", {\"loss.kind\": \"ls\"})'\nright = '0'\n":                                                                                                              "",
-		head + claim + "left = 'final(\"val/f1\")'\nright = '0'\n":                                                                                                                                              `"val/f1" is neither a setting nor split.measure`,
-		head + claim + "left = 'final(\"train.nc1\")'\nright = '0'\n":                                                                                                                                           `no measure is called "nc1"`,
+		strings.Repeat("#", 1<<20+1): "at most 1048576",
+		head + claim + "left = 'final(\"test.accuracy\", {\"loss.kind\": \"ls\"})'\nright = '0'\n": "",
+		head + claim + "left = 'final(\"val/f1\")'\nright = '0'\n":                                 `"val/f1" is neither a setting nor split.measure`,
+		head + claim + "left = 'final(\"train.nc1\")'\nright = '0'\n":                              `no measure is called "nc1"`,
 		"[study": "toml",
 	} {
 		asked, err := Parse(text)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -23,9 +24,13 @@ func TestPageDecides(t *testing.T) {
 			}
 			continue
 		}
-		for _, name := range d.Names {
-			if answer.StatusCode != 200 || !strings.Contains(body, name) {
-				t.Errorf("%s: %d, no %q: %.600s", d, answer.StatusCode, name, body)
+		want := append([]string{fmt.Sprintf(", %d classes ", d.K)}, d.Names...)
+		if d.Rows > 0 { // each row is taken for the right class
+			want = append(want, `<td class="key">accuracy</td><td class="value">1</td>`)
+		}
+		for _, words := range want {
+			if answer.StatusCode != 200 || !strings.Contains(body, words) {
+				t.Errorf("%s: %d, no %q: %.600s", d, answer.StatusCode, words, body)
 			}
 		}
 	}

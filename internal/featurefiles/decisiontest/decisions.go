@@ -136,7 +136,7 @@ func (d Decision) NPZ(t testing.TB) []byte {
 	add := func(name, kind, shape string, data []byte) {
 		w, err := z.Create(name + ".npy")
 		if err == nil {
-			_, err = w.Write(npy(kind, shape, data))
+			_, err = w.Write(NPY(kind, shape, data))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -221,8 +221,8 @@ func doubles(x []float64) (out []byte) {
 	return out
 }
 
-// npy is a .npy file.
-func npy(kind, shape string, data []byte) []byte {
+// NPY is a .npy file of any type.
+func NPY(kind, shape string, data []byte) []byte {
 	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", kind, shape)
 	head += strings.Repeat(" ", 117-len(head)) + "\n"
 	return append(append([]byte("\x93NUMPY\x01\x00\x76\x00"), head...), data...)
