@@ -196,3 +196,12 @@ func FuzzNumpyPickle(f *testing.F) {
 		}
 	})
 }
+
+// TestPandasPicklesAreToldWhatToDo: a frame's pickle would have to run code; pandas has a file for it.
+func TestPandasPicklesAreToldWhatToDo(t *testing.T) {
+	for g, want := range map[global]string{"pandas DataFrame": "df.to_parquet", "pandas.core.frame DataFrame": "df.to_parquet", "mine.module Thing": "in lists and dicts only"} {
+		if err := (&foreign{g: g}).reason(); !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), string(g)) {
+			t.Errorf("%s: %v", g, err)
+		}
+	}
+}
