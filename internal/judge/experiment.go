@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unique"
 
 	"collapse.example/collapse/internal/store"
 )
@@ -32,21 +33,24 @@ func (r *Run) signature() string {
 }
 
 // settingsWithout writes all but some settings of a run in one text. It leaves out digests of samples drawn by run.seed, which add
-// nothing to the seed.
+// nothing to the seed. Equal texts share their memory: the runs of a study have few.
 func (r *Run) settingsWithout(some func(key string) bool) string {
 	bySeed := r.Settings["data.subset"] == "seed"
-	var b strings.Builder
-	for _, k := range SettingKeys(*r) {
-		if bySeed && (k == "data.train_digest" || k == "data.validation_digest") {
-			continue
-		}
-		if !some(k) {
-			for _, part := range [...]string{k, "=", r.Settings[k], "\n"} {
-				b.WriteString(part)
-			}
+	keys, size := make([]string, 0, len(r.Settings)), 0
+	for k, v := range r.Settings {
+		if !some(k) && !(bySeed && (k == "data.train_digest" || k == "data.validation_digest")) {
+			keys, size = append(keys, k), size+len(k)+len(v)+2
 		}
 	}
-	return b.String()
+	slices.Sort(keys)
+	text := make([]byte, 0, size)
+	for _, k := range keys {
+		text = append(text, k...)
+		text = append(text, '=')
+		text = append(text, r.Settings[k]...)
+		text = append(text, '\n')
+	}
+	return unique.Make(string(text)).Value()
 }
 
 // Experiments sorts finished runs into experiments, the largest first, and returns the others as unfinished.
@@ -58,10 +62,11 @@ func Experiments(runs []Run) (out []*Experiment, unfinished []*Run) {
 			unfinished = append(unfinished, r)
 			continue
 		}
-		g := bySignature[r.signature()]
+		signature := r.signature()
+		g := bySignature[signature]
 		if g == nil {
 			g = &Experiment{Settings: r.Settings}
-			bySignature[r.signature()] = g
+			bySignature[signature] = g
 			out = append(out, g)
 		}
 		g.Runs = append(g.Runs, JudgeRun(r))

@@ -75,7 +75,11 @@ func NewRun(row store.Run, values []store.Value) (Run, error) {
 }
 
 // usualSettings are the defaults that a canonical configuration leaves out.
-var usualSettings = sync.OnceValue(func() map[string]string { return texts(train.DefaultSettings()) })
+var usualSettings = sync.OnceValue(func() map[string]string {
+	usual := map[string]string{}
+	addTexts(usual, train.DefaultSettings())
+	return usual
+})
 
 // configure fills Settings and the fields that runs are grouped by.
 func (r *Run) configure() error {
@@ -87,7 +91,7 @@ func (r *Run) configure() error {
 	}
 	flat := train.Flat(given)
 	r.Settings = r.defaults(flat)
-	maps.Copy(r.Settings, texts(flat))
+	addTexts(r.Settings, flat)
 	r.Loss = r.Settings["loss.kind"]
 	for _, f := range []struct {
 		key string
@@ -168,16 +172,15 @@ func (r *Run) silent() []string {
 	return train.Silent(cfg)
 }
 
-// texts writes settings for people.
-func texts(settings map[string]any) map[string]string {
-	out := map[string]string{}
+// addTexts adds settings, as text for people.
+func addTexts(texts map[string]string, settings map[string]any) {
 	for k, v := range settings {
-		out[k] = fmt.Sprint(v)
 		if x, ok := v.(float64); ok {
-			out[k] = strconv.FormatFloat(x, 'f', -1, 64)
+			texts[k] = strconv.FormatFloat(x, 'f', -1, 64)
+		} else {
+			texts[k] = fmt.Sprint(v)
 		}
 	}
-	return out
 }
 
 // setValues sorts the values of the "epoch" series, and what the run cost. If a key and step occur twice, a number wins

@@ -88,6 +88,9 @@ func (r *Reader) NewestEach(hashes, measures []string) ([][]Value, error) {
 		if err = scan(&at, &name, &v.Step, &x, &v.Missing); err == nil {
 			v.Key = names[name].Key
 			v.Value, v.Missing = finite(x.Float64, v.Missing)
+			if out[at] == nil {
+				out[at] = make([]Value, 0, len(names))
+			}
 			out[at] = append(out[at], v)
 		}
 		return struct{}{}, err
