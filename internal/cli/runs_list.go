@@ -72,18 +72,19 @@ func listRuns(r *store.Reader, runs []store.Run) ([]listedRun, error) {
 		return nil, err
 	}
 	telling := tellingOf(settings, differ)
+	results, err := mainResults(r, runs)
+	if err != nil {
+		return nil, err
+	}
 	rows := make([]listedRun, len(runs))
 	for i, run := range runs {
 		words := runInWords(run, settings[i], differ)
-		rows[i] = listedRun{runRow: rowOf(run), What: strings.Join(words, ", "), words: words, brief: runInWords(run, settings[i], telling)}
+		rows[i] = listedRun{runRow: rowOf(run), Results: results[i], What: strings.Join(words, ", "), words: words, brief: runInWords(run, settings[i], telling)}
 		if n, ok := settings[i]["run.epochs"]; ok {
 			var epochs int64
 			if _, err := fmt.Sscan(study.SettingText(n), &epochs); err == nil {
 				rows[i].Epochs = &epochs
 			}
-		}
-		if rows[i].Results, err = mainResults(r, run); err != nil {
-			return nil, err
 		}
 	}
 	return rows, nil
@@ -109,22 +110,29 @@ func tellingOf(settings []map[string]any, differ []string) []string {
 // alwaysSaid are the settings that the words of every training run have, or that have a column of their own; digests add nothing to a name.
 var alwaysSaid = []string{"net.kind", "net.depth", "net.width", "data.name", "data.classes", "loss.kind", "run.epochs", "data.train_digest", "data.test_digest"}
 
-// mainResults are the results of a run's last measured epoch, null where missing.
-func mainResults(r *store.Reader, run store.Run) (map[string]*float64, error) {
-	out := map[string]*float64{}
-	for _, name := range listedResults {
-		out[name] = nil
+// mainResults are the results of each run's last measured epoch, null where missing.
+func mainResults(r *store.Reader, runs []store.Run) ([]map[string]*float64, error) {
+	hashes := make([]string, len(runs))
+	for i, run := range runs {
+		hashes[i] = run.Hash
 	}
-	if !run.HasEpochs {
-		return out, nil
+	values, err := r.NewestEach(hashes, []string{measure.KeyAccuracy, measure.KeyNC1Pinv})
+	if err != nil {
+		return nil, err
 	}
-	values, err := r.Since(run.Hash, run.LastEpoch-1, []string{measure.KeyAccuracy, measure.KeyNC1Pinv})
-	for _, v := range values {
-		if _, wanted := out[v.Split+"/"+v.Measure]; wanted && v.Layer == "" && v.Missing == "" {
-			out[v.Split+"/"+v.Measure] = &v.Value
+	out := make([]map[string]*float64, len(runs))
+	for i := range out {
+		out[i] = map[string]*float64{}
+		for _, name := range listedResults {
+			out[i][name] = nil
+		}
+		for _, v := range values[i] {
+			if _, wanted := out[i][v.Split+"/"+v.Measure]; wanted && v.Missing == "" {
+				out[i][v.Split+"/"+v.Measure] = &v.Value
+			}
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 // runInWords describes a run: network, data and loss, then the settings that differ.

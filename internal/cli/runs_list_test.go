@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"collapse.example/collapse/internal/store"
 )
 
 // smallRuns trains runs that differ in loss and noise and returns their lab.
@@ -56,6 +59,36 @@ func TestRunsListSaysWhatRunsAre(t *testing.T) {
 	if !strings.HasPrefix(text.String(), "in all of them: mlp 1×8, glyphs/2\n") || !strings.Contains(text.String(), "ls, noise") ||
 		strings.Contains(text.String(), "…") || strings.Count(text.String(), " for\n") != 2 {
 		t.Errorf("on a screen of 60:\n%s", &text)
+	}
+}
+
+// TestRunsListHasTheLastMeasuredEpoch: a run that is measured every few epochs keeps what it had when it is interrupted between two.
+func TestRunsListHasTheLastMeasuredEpoch(t *testing.T) {
+	dir := t.TempDir()
+	lab, err := store.Open(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Config: map[string]any{"run": map[string]any{"epochs": 9}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts []store.Part
+	for epoch, measured := range []string{"accuracy", "accuracy", "loss"} {
+		parts = append(parts, store.Part{Claim: claim, EpochRows: store.EpochRows{Epoch: int64(epoch + 1), Rows: []store.Value{
+			{Key: store.Key{Series: "epoch", Split: "test", Measure: measured}, Step: int64(epoch + 1), Value: 0.25 * float64(epoch+1)}}}})
+	}
+	if _, err := lab.AppendAll(parts); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(claim.Interrupt(), lab.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var rows []listedRun
+	stdout, _ := called(t, exitOK, "--lab", dir, "--json", "runs", "list")
+	decodeOnly(t, stdout, &rows)
+	if got := rows[0].Results["test/accuracy"]; got == nil || *got != 0.5 || rows[0].Results["train/accuracy"] != nil {
+		t.Errorf("test accuracy %v, want that of the second epoch, and no train accuracy: %s", got, stdout)
 	}
 }
 
