@@ -27,7 +27,7 @@ const (
 	mismatchRate = 0.01 // of NC4
 )
 
-// Dials are the four dials of a report; a measure without a value has none. Of NC1 and NC2 shuffled labels were measured. Class means
+// Dials are the four dials of a report; a measure without a value has none, nor have class means that coincide. Of NC1 and NC2 shuffled labels were measured. Class means
 // of shuffled labels are unrelated to the classifier, so that the distance of NC3 is that of orthogonal matrices, √2, and NC4 agrees
 // once in K times.
 func Dials(r *measure.Report) []Dial {
@@ -41,7 +41,7 @@ func Dials(r *measure.Report) []Dial {
 	}
 	var out []Dial
 	for _, d := range all {
-		if v, ok := r.Value(d.Key); ok && d.Shuffled > d.Limit && d.Limit > d.End {
+		if v, ok := r.Value(d.Key); ok && !coincide(r) && d.Shuffled > d.Limit && d.Limit > d.End {
 			d.Value = v
 			out = append(out, d)
 		}

@@ -115,3 +115,20 @@ func TestUnusualIsPartOfTheHeadline(t *testing.T) {
 		t.Errorf("%q in %q", got, Finding(report))
 	}
 }
+
+// TestOnePointHasNoDials: where all features are one point every class mean is the nearest, so that NC4 is 0 and says nothing.
+func TestOnePointHasNoDials(t *testing.T) {
+	in := collapsedSet(rand.New(rand.NewPCG(5, 6)), .01)
+	clear(in.Train.Features.(*measure.Rows[float64]).H)
+	report := reportOf(t, in, measure.DefaultNull)
+	if v, ok := report.Value(measure.KeyNC4NCCMismatch); !ok || v != 0 || !strings.HasPrefix(Finding(report), "The class means coincide") {
+		t.Fatalf("NC4 %g, %v: %s", v, ok, Finding(report))
+	}
+	if dials := Dials(report); len(dials) != 0 {
+		t.Errorf("%+v", dials)
+	}
+	m := &Result{Columns: []Column{NewColumn("features", report)}}
+	if good, known := m.met(measure.KeyNC4NCCMismatch); good || known {
+		t.Errorf("NC4 is marked: %v, %v", good, known)
+	}
+}

@@ -84,13 +84,16 @@ func undefined(r *measure.Report) verdict {
 	switch {
 	case r.K < 2:
 		return verdict{unknown, "One class: there is no other to separate from"}
-	case strings.Contains(reason, "coincide"):
+	case coincide(r):
 		return verdict{noCollapse, "The class means coincide: these features do not tell the classes apart"}
 	case reason == "":
 		return verdict{unknown, "NC1 was not measured"}
 	}
 	return verdict{unknown, "NC1 is not defined: " + reason}
 }
+
+// coincide reports whether all class means are one point up to rounding. Then every mean is the nearest, and NC4 says nothing.
+func coincide(r *measure.Report) bool { return strings.Contains(r.Missing[measure.KeyNC1Pinv], "coincide") }
 
 // stateOf returns the state if NC1, which was found to be found, is nc1.
 func stateOf(r *measure.Report, found, nc1, perDirection float64) state {

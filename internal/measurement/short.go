@@ -115,7 +115,7 @@ func (m *Result) met(key string) (good, known bool) {
 	r := m.MainColumn().Report
 	v, ok := r.Value(key)
 	open, _ := r.Open(key)
-	if !ok || SaysNothing(key, r.K) {
+	if !ok || coincide(r) || SaysNothing(key, r.K) {
 		return false, false
 	}
 	switch key {

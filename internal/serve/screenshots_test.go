@@ -15,7 +15,7 @@ import (
 	"collapse.example/collapse/internal/store"
 )
 
-// TestScreenshots writes a picture of each main page, in light and dark, wide and narrow, into the folder that
+// TestScreenshots writes a picture of each main page, in light and dark, at three widths, into the folder that
 // COLLAPSE_SCREENSHOTS names; scripts/screenshots.sh calls it. The lab is that of COLLAPSE_LAB, else the smallest demo's.
 func TestScreenshots(t *testing.T) {
 	to := os.Getenv("COLLAPSE_SCREENSHOTS")
@@ -35,7 +35,7 @@ func TestScreenshots(t *testing.T) {
 	browser := newBrowser(t)
 	for _, page := range screens(t, dir) {
 		for _, theme := range []string{"light", "dark"} {
-			for name, width := range map[string]int64{"wide": 1400, "narrow": 420} {
+			for name, width := range map[string]int64{"wide": 1440, "middle": 820, "narrow": 390} {
 				tab := newTab(t, browser, 3*time.Minute)
 				do(t, tab, chromedp.EmulateViewport(width, 900))
 				page.open(t, tab, s.URL()+"theme?to="+theme+"&back="+url.QueryEscape(page.path))
