@@ -12,6 +12,7 @@ import (
 
 	"collapse.example/collapse/arrayfile"
 	"collapse.example/collapse/internal/featurefiles"
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/measurement"
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/page"
@@ -115,7 +116,19 @@ func (c *measureCmd) print(a *app, found *measurement.Result) error {
 	if c.All {
 		return found.WriteText(a.stdout, a.screen)
 	}
-	return found.WriteShort(a.stdout, a.screen, !a.flags.Quiet)
+	return found.WriteShort(a.stdout, a.screen, c.next(a, found.MainColumn().Measures.Len()))
+}
+
+// next says where the page is and what to type next; "" for -q.
+func (c *measureCmd) next(a *app, measures int) string {
+	all := "--all shows all " + format.Count(measures, "measure")
+	switch {
+	case a.flags.Quiet:
+		return ""
+	case c.HTML == "" || c.HTML == "-":
+		return "next: " + all + ", --html page.html draws them"
+	}
+	return "page: " + c.HTML + "; " + all
 }
 
 // outputs checks the files to be written before minutes of work: against the disk and against the inputs.

@@ -225,3 +225,22 @@ func TestMeasureStandardInput(t *testing.T) {
 		t.Errorf("nc1_pinv is %g, nc3_gram %g", v, m.Measures["nc3_gram"])
 	}
 }
+
+// TestMeasureSaysWhereThePageIs: in place of how to make one; -q says neither.
+func TestMeasureSaysWhereThePageIs(t *testing.T) {
+	file, err := filepath.Abs("../featurefiles/testdata/torch.pt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for _, c := range []struct {
+		args []string
+		last string
+	}{{nil, ", --html page.html draws them"}, {[]string{"--html", "own.html"}, "page: own.html; --all shows all"}, {[]string{"--html", "own.html", "-q"}, "accuracy"}} {
+		out, _ := called(t, exitOK, append([]string{"measure", file}, c.args...)...)
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		if last := lines[len(lines)-1]; !strings.Contains(last, c.last) {
+			t.Errorf("%q ends in %q", c.args, last)
+		}
+	}
+}

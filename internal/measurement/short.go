@@ -27,9 +27,9 @@ const (
 	centreDecides = 0.01            // NC4
 )
 
-// WriteShort prints what a reader wants first: the headline, NC1 to NC4, accuracy, what is unusual, and what to type next (if advice is
-// wanted), in at most shortLines lines of the screen's width.
-func (m *Result) WriteShort(w io.Writer, s screen.Screen, advice bool) error {
+// WriteShort prints what a reader wants first: the headline, NC1 to NC4, accuracy, what is unusual, and what comes next if anything is
+// given, in at most shortLines lines of the screen's width.
+func (m *Result) WriteShort(w io.Writer, s screen.Screen, next string) error {
 	width := s.Columns()
 	table := m.propertyLines(s)
 	if len(m.Columns) > 1 {
@@ -39,8 +39,8 @@ func (m *Result) WriteShort(w io.Writer, s screen.Screen, advice bool) error {
 		table = append(table, cut(words, width))
 	}
 	var last []string
-	if advice {
-		last = append(last, s.Painted(screen.Quiet, cut(fmt.Sprintf("next: --all shows all %s, --html page.html draws them", format.Count(m.MainColumn().Measures.Len(), "measure")), width)))
+	if next != "" {
+		last = append(last, s.Painted(screen.Quiet, cut(safetext.Line(next), width)))
 	}
 	words, state := headline(m.MainColumn().Report)
 	left := shortLines - len(table) - len(last) - 2 // what was measured, and an empty line

@@ -16,7 +16,11 @@ import (
 func short(t *testing.T, m *Result, s screen.Screen, advice bool) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := m.WriteShort(&out, s, advice); err != nil {
+	next := ""
+	if advice {
+		next = "next: --all shows all measures, --html page.html draws them"
+	}
+	if err := m.WriteShort(&out, s, next); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
