@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kinds"
 	"collapse.example/collapse/parallel"
 )
 
@@ -72,7 +73,7 @@ func (a Arch) Validate() error {
 	c.least("width", a.Width, 1)
 	c.least("classes", a.Classes, 1)
 	c.least("feature dimension", a.FeatureDim, 0)
-	c.oneOf("network", a.Kind, names(Networks())...)
+	c.oneOf("network", a.Kind, kinds.Names(Networks())...)
 	if k := a.kind(); k != nil && k.check != nil {
 		k.check(a, c)
 	}

@@ -42,7 +42,7 @@ func TestParameterCounts(t *testing.T) {
 		}
 		params := 0
 		for _, p := range n.Params() {
-			params += p.size()
+			params += p.Size()
 		}
 		if params != c.params {
 			t.Errorf("%s: %d parameters, want %d", c.name, params, c.params)

@@ -93,7 +93,7 @@ func (l *batchNorm[T]) backward(dy, _ []T, rows int, _ bool) []T {
 	if l.act == Sigmoid {
 		l.pointwise.SigmoidBackward(l.team, y, dy)
 	}
-	l.norm.Backward(l.team, rows, dy, y, l.x, l.gamma.Value, l.gamma.wanted(), l.beta.wanted())
+	l.norm.Backward(l.team, rows, dy, y, l.x, l.gamma.Value, wanted(l.gamma), wanted(l.beta))
 	l.clock.Lap(l.gamma.Name, OpNormGrad)
 	return dy
 }

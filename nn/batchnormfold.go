@@ -119,5 +119,5 @@ func (u *unit[T]) foldSize() int {
 	if u.norm == nil {
 		return 0
 	}
-	return u.weight.size() + u.out().channels + u.conv.ArrangedSize()
+	return u.weight.Size() + u.out().channels + u.conv.ArrangedSize()
 }

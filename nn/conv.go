@@ -117,7 +117,7 @@ func (u *unit[T]) biasGradient() []T {
 	if u.bias == nil {
 		return nil
 	}
-	return u.bias.wanted()
+	return wanted(u.bias)
 }
 
 func (u *unit[T]) parts() []*unit[T] { return []*unit[T]{u} }

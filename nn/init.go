@@ -15,26 +15,21 @@ func (n *Network[T]) allocateParams() {
 	const align = 16 // elements: 64 bytes of float32, 128 of float64
 	total := 0
 	for _, p := range n.params {
-		total += (p.size() + align - 1) / align * align
+		total += (p.Size() + align - 1) / align * align
 	}
 	values, grads := memory.Alloc[T](total), memory.Alloc[T](total)
 	for _, p := range n.params {
-		size := p.size()
+		size := p.Size()
 		p.Value, p.Grad = values[:size:size], grads[:size:size]
 		step := (size + align - 1) / align * align
 		values, grads = values[step:], grads[step:]
 	}
 }
 
-// size is the product of the shape.
-func (p *Param[T]) size() int { return elements(p.Shape) }
-
 // size is the product of the shape, since a layout has no values yet.
-func (b *Buffer[T]) size() int { return elements(b.Shape) }
-
-func elements(shape []int) int {
+func (b *Buffer[T]) size() int {
 	n := 1
-	for _, s := range shape {
+	for _, s := range b.Shape {
 		n *= s
 	}
 	return n

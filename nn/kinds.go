@@ -3,35 +3,12 @@ package nn
 import (
 	"fmt"
 	"slices"
-	"strings"
+
+	"collapse.example/collapse/internal/kinds"
 )
 
-// Kind describes one kind of network, loss or optimiser. Each is registered once, next to its code; whatever lists
-// kinds (configurations, help, benchmarks, pages, docs/training.md) reads it from there.
-type Kind struct {
-	Name  string   // as configurations have it: "resnet18"
-	Title string   // in words: "label smoothing"
-	Doc   string   // one line: what it is
-	Uses  []string // settings without effect for some other kind, by their names in a configuration
-}
-
-// Names lists the names of kinds in words: "ce, ls or lr".
-func Names(kinds []Kind) string {
-	list := names(kinds)
-	last := len(list) - 1
-	if last < 1 {
-		return strings.Join(list, "")
-	}
-	return strings.Join(list[:last], ", ") + " or " + list[last]
-}
-
-func names(kinds []Kind) []string {
-	list := make([]string, len(kinds))
-	for i, k := range kinds {
-		list[i] = k.Name
-	}
-	return list
-}
+// Kind describes one kind of network or loss; package optim describes optimisers alike.
+type Kind = kinds.Kind
 
 // Networks lists the kinds of networks.
 func Networks() []Kind {
@@ -97,7 +74,7 @@ func (a Arch) Widened(width int) (Arch, error) {
 			can = append(can, k.Kind)
 		}
 	}
-	return a, fmt.Errorf("nn: %s has a fixed width; choose one only for %s", a.Kind, Names(can))
+	return a, fmt.Errorf("nn: %s has a fixed width; choose one only for %s", a.Kind, kinds.InWords(can))
 }
 
 // kind returns the kind of a, or nil.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/internal/kinds"
 )
 
 // lossKinds are the losses. To add one, write a file with its lossKind and list it here; its settings go into LossConfig.
@@ -56,7 +57,7 @@ func (c LossConfig) kind() (lossKind, bool) {
 // classes at once, or nil.
 func (c LossConfig) Validate(classes int) error {
 	bad := &complaints{}
-	bad.oneOf("loss kind", c.Kind, names(Losses())...)
+	bad.oneOf("loss kind", c.Kind, kinds.Names(Losses())...)
 	if k, known := c.kind(); known && k.check != nil {
 		k.check(c, classes, bad)
 	}

@@ -30,7 +30,7 @@ func EstimateBytes[T kernel.Float](a Arch, maxBatch int, mode Mode) (Memory, err
 func (n *Network[T]) Bytes(mode Mode) Memory {
 	var m Memory
 	for _, p := range n.params {
-		m.Params += 2 * sizeOf[T](p.size())
+		m.Params += 2 * sizeOf[T](p.Size())
 	}
 	for _, b := range n.buffers {
 		m.Params += sizeOf[T](b.size())

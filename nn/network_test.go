@@ -50,7 +50,7 @@ func TestNamesAndShapes(t *testing.T) {
 	var got []string
 	for _, p := range net.Params() {
 		got = append(got, fmt.Sprint(p.Name, " ", p.Shape))
-		if size := p.size(); len(p.Value) != size || len(p.Grad) != size {
+		if size := p.Size(); len(p.Value) != size || len(p.Grad) != size {
 			t.Errorf("%s: %d values, %d gradients, shape %v", p.Name, len(p.Value), len(p.Grad), p.Shape)
 		}
 	}
@@ -93,7 +93,7 @@ func TestPresetSize(t *testing.T) {
 		}
 		got := 0
 		for _, p := range net.Params() {
-			got += p.size()
+			got += p.Size()
 		}
 		if got != want {
 			t.Errorf("preset %s has %d parameters, want %d", name, got, want)

@@ -46,5 +46,5 @@ func (l *norm2D[T]) forward(team *parallel.Team, batch, pixels int, x, residual,
 }
 
 func (l *norm2D[T]) backward(team *parallel.Team, batch, pixels int, dy, y, x, dx []T, relu bool) {
-	l.norm.Backward(team, batch, pixels, dy, y, x, dx, l.gamma.Value, l.beta.Value, l.gamma.wanted(), l.beta.wanted(), relu)
+	l.norm.Backward(team, batch, pixels, dy, y, x, dx, l.gamma.Value, l.beta.Value, wanted(l.gamma), wanted(l.beta), relu)
 }

@@ -18,7 +18,7 @@ func Outlined(a Arch) (Outline, error) {
 	}
 	o := Outline{MACs: n.MACs(), Taps: n.taps, LoneNorm: n.loneNorm}
 	for _, p := range n.params {
-		o.Parameters += p.size()
+		o.Parameters += p.Size()
 	}
 	return o, nil
 }

@@ -1,21 +1,15 @@
 package nn
 
-import "collapse.example/collapse/internal/kernel"
+import (
+	"collapse.example/collapse/internal/kernel"
+	"collapse.example/collapse/nn/param"
+)
 
-// Param is a trainable tensor and its gradient, named and laid out as PyTorch does: a Linear
-// weight is (out×in), row-major.
-type Param[T kernel.Float] struct {
-	Name  string
-	Shape []int
-	Value []T // length is the product of Shape
-	Grad  []T // same length; written by Network.Backward, never accumulated into
-	// Frozen parameters keep their value: Backward leaves their Grad alone and optimisers skip
-	// them, weight decay included.
-	Frozen bool
-}
+// Param is a trainable tensor and its gradient.
+type Param[T kernel.Float] = param.Param[T]
 
-// wanted returns where Backward writes the gradient, nil if the parameter is frozen.
-func (p *Param[T]) wanted() []T {
+// wanted returns where Backward writes the gradient of p, nil if it is frozen.
+func wanted[T kernel.Float](p *Param[T]) []T {
 	if p.Frozen {
 		return nil
 	}

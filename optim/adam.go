@@ -6,11 +6,12 @@ import (
 
 	"collapse.example/collapse/internal/kernel"
 	"collapse.example/collapse/internal/kernel/elementwise"
-	"collapse.example/collapse/nn"
+	"collapse.example/collapse/internal/kinds"
+	"collapse.example/collapse/nn/param"
 	"collapse.example/collapse/parallel"
 )
 
-var adamKind = nn.Kind{Name: "adam", Title: "Adam", Doc: "as torch.optim.Adam, its weight decay coupled",
+var adamKind = kinds.Kind{Name: "adam", Title: "Adam", Doc: "as torch.optim.Adam, its weight decay coupled",
 	Uses: []string{"adam.beta1", "adam.beta2", "adam.eps"}}
 
 // AdamConfig holds the settings of torch.optim.Adam; amsgrad is off. DefaultAdam has torch's defaults.
@@ -54,7 +55,7 @@ func (AdamConfig) Copies() int { return 2 }
 type Adam[T kernel.Float] struct {
 	cfg     AdamConfig
 	team    *parallel.Team
-	params  []*nn.Param[T]
+	params  []*param.Param[T]
 	moments [2][][]T // first and second, per parameter
 	update  *elementwise.Adam[T]
 	steps   int64
@@ -62,7 +63,7 @@ type Adam[T kernel.Float] struct {
 
 // NewAdam returns Adam over params, or Validate's error. It reads once, here, which parameters are
 // frozen. team may be nil.
-func NewAdam[T kernel.Float](params []*nn.Param[T], cfg AdamConfig, team *parallel.Team) (*Adam[T], error) {
+func NewAdam[T kernel.Float](params []*param.Param[T], cfg AdamConfig, team *parallel.Team) (*Adam[T], error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"collapse.example/collapse/internal/kernel"
 	"collapse.example/collapse/internal/kernel/memory"
 	"collapse.example/collapse/internal/kernel/rows"
-	"collapse.example/collapse/nn"
+	"collapse.example/collapse/nn/param"
 )
 
 // DecayKind says what weight decay penalises, and how.
@@ -96,13 +96,13 @@ type Decay[T kernel.Float] struct {
 
 // decayTerm is (λ/2)‖p‖².
 type decayTerm[T kernel.Float] struct {
-	param *nn.Param[T]
+	param *param.Param[T]
 	λ     float64
 }
 
 // NewDecay returns the decay of a network trained on N samples, or Validate's error. w and b are its
 // classifier, b nil if it has none; frozen parameters have no penalty.
-func NewDecay[T kernel.Float](params []*nn.Param[T], w, b *nn.Param[T], samples int, cfg DecayConfig) (*Decay[T], error) {
+func NewDecay[T kernel.Float](params []*param.Param[T], w, b *param.Param[T], samples int, cfg DecayConfig) (*Decay[T], error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func NewDecay[T kernel.Float](params []*nn.Param[T], w, b *nn.Param[T], samples 
 	return d, nil
 }
 
-func (d *Decay[T]) add(p *nn.Param[T], λ float64) {
+func (d *Decay[T]) add(p *param.Param[T], λ float64) {
 	if p != nil && !p.Frozen && λ > 0 {
 		d.terms = append(d.terms, decayTerm[T]{p, λ})
 	}

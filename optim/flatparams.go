@@ -3,12 +3,12 @@ package optim
 import (
 	"collapse.example/collapse/internal/kernel"
 	"collapse.example/collapse/internal/kernel/memory"
-	"collapse.example/collapse/nn"
+	"collapse.example/collapse/nn/param"
 )
 
 // trained returns the parameters that are not frozen.
-func trained[T kernel.Float](params []*nn.Param[T]) []*nn.Param[T] {
-	var list []*nn.Param[T]
+func trained[T kernel.Float](params []*param.Param[T]) []*param.Param[T] {
+	var list []*param.Param[T]
 	for _, p := range params {
 		if !p.Frozen {
 			list = append(list, p)
@@ -18,7 +18,7 @@ func trained[T kernel.Float](params []*nn.Param[T]) []*nn.Param[T] {
 }
 
 // beside carves zeros of every parameter's length out of one arena, each on a 64-byte boundary.
-func beside[T kernel.Float](params []*nn.Param[T]) [][]T {
+func beside[T kernel.Float](params []*param.Param[T]) [][]T {
 	const align = 16 // elements: 64 bytes of float32, 128 of float64
 	total := 0
 	for _, p := range params {

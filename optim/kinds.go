@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"collapse.example/collapse/internal/kernel"
-	"collapse.example/collapse/nn"
+	"collapse.example/collapse/internal/kinds"
+	"collapse.example/collapse/nn/param"
 	"collapse.example/collapse/parallel"
 )
 
@@ -19,11 +20,11 @@ type Rule interface {
 }
 
 // Kinds lists the optimisers that train networks.
-func Kinds() []nn.Kind { return []nn.Kind{sgdKind, adamKind, lbfgsKind} }
+func Kinds() []kinds.Kind { return []kinds.Kind{sgdKind, adamKind, lbfgsKind} }
 
 // New returns the optimiser that rule describes over params, or Validate's error. again recomputes the objective of the current
 // batch and its gradients; only L-BFGS calls it. team may be nil.
-func New[T kernel.Float](rule Rule, params []*nn.Param[T], team *parallel.Team, again func() float64) (Optimizer[T], error) {
+func New[T kernel.Float](rule Rule, params []*param.Param[T], team *parallel.Team, again func() float64) (Optimizer[T], error) {
 	switch r := rule.(type) {
 	case SGDConfig:
 		return NewSGD(params, r, team)

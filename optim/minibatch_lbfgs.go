@@ -7,11 +7,12 @@ import (
 
 	"collapse.example/collapse/internal/kernel"
 	"collapse.example/collapse/internal/kernel/memory"
-	"collapse.example/collapse/nn"
+	"collapse.example/collapse/internal/kinds"
+	"collapse.example/collapse/nn/param"
 	"collapse.example/collapse/parallel"
 )
 
-var lbfgsKind = nn.Kind{Name: "lbfgs", Title: "L-BFGS", Doc: "on each minibatch, as torch.optim.LBFGS; weight decay is in the loss",
+var lbfgsKind = kinds.Kind{Name: "lbfgs", Title: "L-BFGS", Doc: "on each minibatch, as torch.optim.LBFGS; weight decay is in the loss",
 	Uses: []string{"lbfgs.line_search", "lbfgs.max_iter", "lbfgs.max_eval", "lbfgs.history", "lbfgs.tolerance_grad", "lbfgs.tolerance_change"}}
 
 // LineSearch is how L-BFGS finds the length of a step.
@@ -101,7 +102,7 @@ func (c MinibatchLBFGSConfig) withDefaults() MinibatchLBFGSConfig {
 // Vectors are in the network's type, sums and step lengths in float64.
 type MinibatchLBFGS[T kernel.Float] struct {
 	cfg     MinibatchLBFGSConfig
-	params  []*nn.Param[T]
+	params  []*param.Param[T]
 	closure func() float64
 	ops     *vectors[T]
 	pairs   *curvature[T]
@@ -117,7 +118,7 @@ type MinibatchLBFGS[T kernel.Float] struct {
 // NewMinibatchLBFGS returns L-BFGS over params, or Validate's error. closure computes the objective of the
 // current batch at the parameters' values and leaves its gradients in their Grad; Step calls it after
 // moving them. It reads once, here, which parameters are frozen. team may be nil.
-func NewMinibatchLBFGS[T kernel.Float](params []*nn.Param[T], cfg MinibatchLBFGSConfig, team *parallel.Team, closure func() float64) (*MinibatchLBFGS[T], error) {
+func NewMinibatchLBFGS[T kernel.Float](params []*param.Param[T], cfg MinibatchLBFGSConfig, team *parallel.Team, closure func() float64) (*MinibatchLBFGS[T], error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

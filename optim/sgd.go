@@ -6,11 +6,12 @@ import (
 
 	"collapse.example/collapse/internal/kernel"
 	"collapse.example/collapse/internal/kernel/elementwise"
-	"collapse.example/collapse/nn"
+	"collapse.example/collapse/internal/kinds"
+	"collapse.example/collapse/nn/param"
 	"collapse.example/collapse/parallel"
 )
 
-var sgdKind = nn.Kind{Name: "sgd", Title: "SGD", Doc: "stochastic gradient descent, as torch.optim.SGD", Uses: []string{"momentum", "nesterov"}}
+var sgdKind = kinds.Kind{Name: "sgd", Title: "SGD", Doc: "stochastic gradient descent, as torch.optim.SGD", Uses: []string{"momentum", "nesterov"}}
 
 // SGDConfig holds the settings of torch.optim.SGD; dampening is 0.
 type SGDConfig struct {
@@ -63,7 +64,7 @@ func (c SGDConfig) Copies() int {
 type SGD[T kernel.Float] struct {
 	cfg    SGDConfig
 	team   *parallel.Team
-	params []*nn.Param[T]
+	params []*param.Param[T]
 	buffer [][]T // v per parameter; nil without momentum
 	update *elementwise.SGD[T]
 	steps  int64
@@ -71,7 +72,7 @@ type SGD[T kernel.Float] struct {
 
 // NewSGD returns SGD over params, or Validate's error. It reads once, here, which parameters are
 // frozen. team may be nil.
-func NewSGD[T kernel.Float](params []*nn.Param[T], cfg SGDConfig, team *parallel.Team) (*SGD[T], error) {
+func NewSGD[T kernel.Float](params []*param.Param[T], cfg SGDConfig, team *parallel.Team) (*SGD[T], error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

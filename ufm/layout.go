@@ -63,11 +63,32 @@ func (p Point) finite() error {
 	return nil
 }
 
-// Named returns the variables of p by their names in papers and point files: W, H, b or W2, W1, H1.
+// Array is one of a point's variables, row-major.
+type Array struct {
+	Name  string
+	Shape []int
+	Value []float64 // shares the point's memory
+}
+
+// Arrays lists the variables of p by their names in papers and point files: W (K×d), H (d×N, class-major columns) and b (K), or W2 (K×d),
+// W1 (d×d) and H1 (d×N).
+func (c Config) Arrays(p Point) []Array {
+	N := c.K * c.N
+	if c.ThreeFactor() {
+		return []Array{{"W2", []int{c.K, c.D}, p.W}, {"W1", []int{c.D, c.D}, p.W1}, {"H1", []int{c.D, N}, p.H}}
+	}
+	out := []Array{{"W", []int{c.K, c.D}, p.W}, {"H", []int{c.D, N}, p.H}}
+	if c.HasBias() {
+		out = append(out, Array{"b", []int{c.K}, p.B})
+	}
+	return out
+}
+
+// Named returns the variables of p by their names.
 func (c Config) Named(p Point) map[string][]float64 {
 	out := map[string][]float64{}
-	for _, v := range c.variables(p) {
-		out[v.name] = v.value
+	for _, v := range c.Arrays(p) {
+		out[v.Name] = v.Value
 	}
 	return out
 }

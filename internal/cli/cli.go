@@ -22,11 +22,11 @@ import (
 	"collapse.example/collapse/internal/engine"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/kernel/isa"
+	"collapse.example/collapse/internal/kinds"
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/screen"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
-	"collapse.example/collapse/nn"
 )
 
 // Exit codes of every command.
@@ -292,9 +292,9 @@ func newParser(flags *program, stdout, stderr io.Writer, more ...kong.Option) *k
 var kindWords = sync.OnceValue(func() *strings.Replacer {
 	timed := bench.Nets()
 	return strings.NewReplacer(
-		"${networks}", nn.Names(train.Kinds("net.kind")),
-		"${losses}", nn.Names(train.Kinds("loss.kind")),
-		"${optimisers}", nn.Names(train.Kinds("optim.kind")),
+		"${networks}", kinds.InWords(train.Kinds("net.kind")),
+		"${losses}", kinds.InWords(train.Kinds("loss.kind")),
+		"${optimisers}", kinds.InWords(train.Kinds("optim.kind")),
 		"${bench_nets}", strings.Join(timed, ","),
 		"${bench_nets_listed}", strings.Join(timed, ", "),
 	)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/pointfile"
 	"collapse.example/collapse/measure"
 	"collapse.example/collapse/parallel"
 	"collapse.example/collapse/ufm"
@@ -101,7 +102,7 @@ func (c *solveModelCmd) Run(a *app) error {
 	var given *ufm.Point
 	if file := c.pointFile(); file != "" {
 		var point ufm.Point
-		if cfg, point, err = cfg.ReadPoint(file); err != nil {
+		if cfg, point, err = pointfile.Read(cfg, file); err != nil {
 			return usageError{err}
 		}
 		given = &point
@@ -194,7 +195,7 @@ func (c *solveModelCmd) fit(cfg ufm.Config, out *solved) error {
 
 func (c *solveModelCmd) save(cfg ufm.Config, point ufm.Point, out *solved) error {
 	out.Saved = c.Save
-	return c.saved.Write(func(w io.Writer) error { return cfg.WritePoint(w, point) })
+	return c.saved.Write(func(w io.Writer) error { return pointfile.Write(w, cfg, point) })
 }
 
 // evaluate is what --at prints in addition to the certificate.

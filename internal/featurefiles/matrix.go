@@ -7,6 +7,7 @@ import (
 
 	"collapse.example/collapse/arrayfile"
 	"collapse.example/collapse/measure"
+	"collapse.example/collapse/measure/shards"
 )
 
 // matrix is the rows of several arrays below each other, N×d.
@@ -105,7 +106,7 @@ func newSource[T float32 | float64](m *matrix) (measure.Source[T], error) {
 	parts := make([]measure.Source[T], len(m.parts))
 	for i, p := range m.parts {
 		var err error
-		if parts[i], err = measure.FromArray[T](p.Array); err != nil {
+		if parts[i], err = shards.Of[T](p.Array); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.where(), err)
 		}
 	}

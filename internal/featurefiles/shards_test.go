@@ -12,7 +12,7 @@ import (
 )
 
 // shards cuts a problem's samples, shuffled over classes, into parts in one folder.
-func shards(t *testing.T, p problem, cuts ...int) (dir string, order []int) {
+func shardFiles(t *testing.T, p problem, cuts ...int) (dir string, order []int) {
 	t.Helper()
 	arrays := map[string]arrayfile.Array{"w.npy": arrayfile.Of("", []int{p.k, p.d}, p.w), "b.npy": arrayfile.Of("", []int{p.k}, p.b)}
 	n := p.k * p.n
@@ -35,7 +35,7 @@ func shards(t *testing.T, p problem, cuts ...int) (dir string, order []int) {
 func TestShardsAreOneSetInNaturalOrder(t *testing.T) {
 	p := problems()[0]
 	cuts := []int{1, 2, 5, 6, 7, 8, 9, 10, 11, 13, 17} // h-10 must follow h-9
-	dir, order := shards(t, p, cuts...)
+	dir, order := shardFiles(t, p, cuts...)
 	set, err := Open(asked(dir, "features=h-*.npy labels=y-*.npy weights=w.npy bias=b.npy"))
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 func TestStatesOfShards(t *testing.T) {
 	for _, classifier := range []string{"", " weights=w.npy bias=b.npy"} {
 		p := problems()[0]
-		dir, _ := shards(t, p, 3, 4, 11)
+		dir, _ := shardFiles(t, p, 3, 4, 11)
 		whole := measured(t, asked(dir, "features=h-*.npy labels=y-*.npy"+classifier), measure.Options{})
 		state := func(name string, s io.WriterTo) {
 			f, err := os.Create(filepath.Join(dir, name))
@@ -100,7 +100,7 @@ func TestStatesOfShards(t *testing.T) {
 
 func TestStatesThatDoNotBelongTogether(t *testing.T) {
 	p := problems()[0]
-	dir, _ := shards(t, p, 8)
+	dir, _ := shardFiles(t, p, 8)
 	set, err := Open(asked(dir, "features=h-0.npy labels=y-0.npy"))
 	if err != nil {
 		t.Fatal(err)

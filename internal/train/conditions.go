@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"collapse.example/collapse/internal/kinds"
 	"collapse.example/collapse/nn"
 	"collapse.example/collapse/optim"
 )
@@ -79,9 +80,9 @@ var kindConditions = sync.OnceValue(func() map[string]condition {
 				users[key] = append(users[key], kind)
 			}
 		}
-		for key, kinds := range users {
-			names := kindNames(kinds)
-			c := condition{text: s.key + " = " + nn.Names(kinds), holds: func(c *Config) bool { return slices.Contains(names, s.chosen(c)) }}
+		for key, with := range users {
+			names := kinds.Names(with)
+			c := condition{text: s.key + " = " + kinds.InWords(with), holds: func(c *Config) bool { return slices.Contains(names, s.chosen(c)) }}
 			if slices.Contains(tolerated, key) {
 				c.tolerated = func(*Config) bool { return true }
 			}
@@ -117,13 +118,6 @@ func forSchedule(kinds ...string) condition {
 		c.tolerated = func(c *Config) bool { return c.Optim.Schedule.Kind == "constant" }
 	}
 	return c
-}
-
-func kindNames(kinds []nn.Kind) (names []string) {
-	for _, k := range kinds {
-		names = append(names, k.Name)
-	}
-	return names
 }
 
 func kindTitles(kinds []nn.Kind) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse.example/collapse/internal/kinds"
 	"collapse.example/collapse/nn"
 	"collapse.example/collapse/optim"
 )
@@ -66,11 +67,11 @@ func TestEverySettingOfAKindIsAKey(t *testing.T) {
 	for _, f := range c.fields() {
 		keys = append(keys, f.key)
 	}
-	for section, kinds := range map[string][]nn.Kind{"net.": nn.Networks(), "loss.": nn.Losses(), "optim.": optim.Kinds()} {
-		if len(kinds) == 0 || !slices.Equal(kindNames(kinds), kindNames(Kinds(section+"kind"))) {
+	for section, list := range map[string][]nn.Kind{"net.": nn.Networks(), "loss.": nn.Losses(), "optim.": optim.Kinds()} {
+		if len(list) == 0 || !slices.Equal(kinds.Names(list), kinds.Names(Kinds(section+"kind"))) {
 			t.Errorf("kinds of %s: %v", section, Kinds(section+"kind"))
 		}
-		for _, k := range kinds {
+		for _, k := range list {
 			if k.Name == "" || k.Title == "" || k.Doc == "" || strings.ContainsAny(k.Doc, "\n|") {
 				t.Errorf("%s%s lacks a title or a line that a table can hold", section, k.Name)
 			}

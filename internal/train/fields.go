@@ -6,6 +6,7 @@ import (
 
 	"collapse.example/collapse/data"
 	"collapse.example/collapse/internal/classcounts"
+	"collapse.example/collapse/internal/kinds"
 	"collapse.example/collapse/nn"
 	"collapse.example/collapse/optim"
 )
@@ -164,10 +165,10 @@ var (
 	derivedDefaults  = sync.OnceValue(func() []field { return fieldsOf(Default().derived()) })
 	resolvedDefault  = sync.OnceValue(func() Config { return Default().Resolved() })
 	resolvedDefaults = sync.OnceValue(func() []field { return fieldsOf(resolvedDefault()) })
-	networkNames     = kindNames(nn.Networks())
-	lossNames        = kindNames(nn.Losses())
+	networkNames     = kinds.Names(nn.Networks())
+	lossNames        = kinds.Names(nn.Losses())
 	lossTitles       = kindTitles(nn.Losses())
-	optimiserNames   = kindNames(optim.Kinds())
+	optimiserNames   = kinds.Names(optim.Kinds())
 )
 
 var decayKinds = func() (names []string) {

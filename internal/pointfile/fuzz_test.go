@@ -1,4 +1,4 @@
-package ufm
+package pointfile
 
 import (
 	"bytes"
@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/ufm"
 )
 
-// FuzzReadPoint gives the reader of point files any file: what it accepts is a point of the configuration that it returns.
-func FuzzReadPoint(f *testing.F) {
-	c := Config{Model: "mse", K: 2, D: 2, N: 1, LW: .1, LH: .1}
+// FuzzRead gives the reader of point files any file: what it accepts is a point of the configuration that it returns.
+func FuzzRead(f *testing.F) {
+	c := ufm.Config{Model: "mse", K: 2, D: 2, N: 1, LW: .1, LH: .1}
 	var b bytes.Buffer
-	if err := c.WritePoint(&b, c.NewPoint()); err != nil {
+	if err := Write(&b, c, c.NewPoint()); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes())
@@ -26,7 +27,7 @@ func FuzzReadPoint(f *testing.F) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		found, p, err := Config{Model: "mse", LW: .1, LH: .1}.ReadPoint(path)
+		found, p, err := Read(ufm.Config{Model: "mse", LW: .1, LH: .1}, path)
 		if err == nil && len(p.X) != found.Variables() {
 			t.Errorf("%d variables, want %d", len(p.X), found.Variables())
 		}
@@ -44,7 +45,7 @@ func TestPointFileThatClaimsMuch(t *testing.T) {
 	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := Config{Model: "mse", LW: .1, LH: .1}.ReadPoint(path)
+	_, _, err := Read(ufm.Config{Model: "mse", LW: .1, LH: .1}, path)
 	if err == nil || !strings.Contains(err.Error(), "its arrays hold 2 numbers, wanted at least") {
 		t.Errorf("error %v", err)
 	}

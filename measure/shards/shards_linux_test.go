@@ -1,4 +1,4 @@
-package measure
+package shards
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ func TestShardsThatChange(t *testing.T) {
 	if err := errors.Join(arrayfile.WriteNPY(&b, arrayfile.Of("", []int{n, d}, make([]float32, n*d))), os.WriteFile(path, b.Bytes(), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := OpenShards[float32](path)
+	s, err := Open[float32](path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,5 @@
-package ufm
+// Package pointfile keeps a point of an unconstrained-features model in a file of arrays.
+package pointfile
 
 import (
 	"fmt"
@@ -7,68 +8,49 @@ import (
 	"slices"
 
 	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/ufm"
 )
 
 // A point file (.npz; .npy and .safetensors containers work as well) holds the variables by name, float64 or float32, row-major: W
 // (K×d), H (d×N, class-major columns) and b (K), or W2 (K×d), W1 (d×d) and H1 (d×N).
 
-// variable is one array of a point file.
-type variable struct {
-	name  string
-	shape []int
-	value []float64
-}
-
-// variables lists the arrays of p under their file names.
-func (c Config) variables(p Point) []variable {
-	N := c.K * c.N
-	if c.ThreeFactor() {
-		return []variable{{"W2", []int{c.K, c.D}, p.W}, {"W1", []int{c.D, c.D}, p.W1}, {"H1", []int{c.D, N}, p.H}}
-	}
-	out := []variable{{"W", []int{c.K, c.D}, p.W}, {"H", []int{c.D, N}, p.H}}
-	if c.HasBias() {
-		out = append(out, variable{"b", []int{c.K}, p.B})
-	}
-	return out
-}
-
-// WritePoint writes p as .npz.
-func (c Config) WritePoint(w io.Writer, p Point) error {
+// Write writes p as .npz.
+func Write(w io.Writer, c ufm.Config, p ufm.Point) error {
 	var arrays []arrayfile.Array
-	for _, v := range c.variables(p) {
-		arrays = append(arrays, arrayfile.Of(v.name, v.shape, v.value))
+	for _, v := range c.Arrays(p) {
+		arrays = append(arrays, arrayfile.Of(v.Name, v.Shape, v.Value))
 	}
 	return arrayfile.WriteNPZ(w, arrays)
 }
 
-// ReadPoint reads a point file. If c.K, c.D or c.N is 0, it is taken from the file; the returned configuration has all three.
+// Read reads a point file. If c.K, c.D or c.N is 0, it is taken from the file; the returned configuration has all three.
 //
 // It returns an error that names a missing or unknown array, a wrong shape, or the first variable that
 // is not finite.
-func (c Config) ReadPoint(path string) (Config, Point, error) {
-	found, p := c, Point{}
+func Read(c ufm.Config, path string) (ufm.Config, ufm.Point, error) {
+	found, p := c, ufm.Point{}
 	err := arrayfile.Read(path, func(f *arrayfile.File) (err error) {
-		found, p, err = c.readPoint(f, path)
+		found, p, err = read(c, f, path)
 		return err
 	})
 	if err != nil {
-		return c, Point{}, err
+		return c, ufm.Point{}, err
 	}
 	return found, p, nil
 }
 
-func (c Config) readPoint(f *arrayfile.File, path string) (Config, Point, error) {
-	fail := func(format string, args ...any) (Config, Point, error) {
-		return c, Point{}, fmt.Errorf("ufm: point file %s: %w", path, fmt.Errorf(format, args...))
+func read(c ufm.Config, f *arrayfile.File, path string) (ufm.Config, ufm.Point, error) {
+	fail := func(format string, args ...any) (ufm.Config, ufm.Point, error) {
+		return c, ufm.Point{}, fmt.Errorf("point file %s: %w", path, fmt.Errorf(format, args...))
 	}
 	shapes, held := map[string][]int{}, 0.0
 	for _, h := range f.Headers() {
 		shapes[h.Name] = h.Shape
 		held += float64(h.Len())
 	}
-	c = c.sized(shapes)
+	c = sized(c, shapes)
 	if c.K == 0 || c.D == 0 || c.N == 0 {
-		return fail("its arrays are %v: wanted %s to tell k, d and n (or give them), H with as many columns for every class", names(shapes), c.sizing())
+		return fail("its arrays are %v: wanted %s to tell k, d and n (or give them), H with as many columns for every class", names(shapes), sizing(c))
 	}
 	if err := c.Validate(); err != nil {
 		return fail("%w", err)
@@ -78,25 +60,25 @@ func (c Config) readPoint(f *arrayfile.File, path string) (Config, Point, error)
 		return fail("its arrays hold %.0f numbers, wanted at least %.0f (k = %d, d = %d, n = %d)", held, want, c.K, c.D, c.N)
 	}
 	p := c.NewPoint()
-	for _, v := range c.variables(p) {
-		shape, ok := shapes[v.name]
+	for _, v := range c.Arrays(p) {
+		shape, ok := shapes[v.Name]
 		if !ok {
-			return fail("array %s is missing, wanted %v; the file holds %v", v.name, v.shape, names(shapes))
+			return fail("array %s is missing, wanted %v; the file holds %v", v.Name, v.Shape, names(shapes))
 		}
-		if !slices.Equal(shape, v.shape) {
-			return fail("%s has shape %v, wanted %v (k = %d, d = %d, n = %d)", v.name, shape, v.shape, c.K, c.D, c.N)
+		if !slices.Equal(shape, v.Shape) {
+			return fail("%s has shape %v, wanted %v (k = %d, d = %d, n = %d)", v.Name, shape, v.Shape, c.K, c.D, c.N)
 		}
-		delete(shapes, v.name)
-		array, err := f.Load(v.name)
+		delete(shapes, v.Name)
+		array, err := f.Load(v.Name)
 		if err != nil {
 			return fail("%w", err)
 		}
 		values, err := array.Float64s()
 		if err != nil {
-			return fail("%s: %w", v.name, err)
+			return fail("%s: %w", v.Name, err)
 		}
-		copy(v.value, values)
-		if err := v.finite(); err != nil {
+		copy(v.Value, values)
+		if err := finite(v); err != nil {
 			return fail("%w", err)
 		}
 	}
@@ -107,21 +89,21 @@ func (c Config) readPoint(f *arrayfile.File, path string) (Config, Point, error)
 }
 
 // finite returns an error that names the first entry that is not finite, by row and column from 0.
-func (v variable) finite() error {
-	for i, x := range v.value {
+func finite(v ufm.Array) error {
+	for i, x := range v.Value {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			at := fmt.Sprint(i)
-			if len(v.shape) == 2 {
-				at = fmt.Sprintf("%d,%d", i/v.shape[1], i%v.shape[1])
+			if len(v.Shape) == 2 {
+				at = fmt.Sprintf("%d,%d", i/v.Shape[1], i%v.Shape[1])
 			}
-			return fmt.Errorf("%s[%s] is %g, wanted finite numbers", v.name, at, x)
+			return fmt.Errorf("%s[%s] is %g, wanted finite numbers", v.Name, at, x)
 		}
 	}
 	return nil
 }
 
 // sizing names the arrays whose shapes determine K, d and n.
-func (c Config) sizing() string {
+func sizing(c ufm.Config) string {
 	if c.ThreeFactor() {
 		return "W2 (k×d) and H1 (d×kn)"
 	}
@@ -129,7 +111,7 @@ func (c Config) sizing() string {
 }
 
 // sized fills in K, d and n where they are 0, from the shapes of W or W2 and of H or H1.
-func (c Config) sized(shapes map[string][]int) Config {
+func sized(c ufm.Config, shapes map[string][]int) ufm.Config {
 	w, h := shapes["W"], shapes["H"]
 	if c.ThreeFactor() {
 		w, h = shapes["W2"], shapes["H1"]
