@@ -16,10 +16,11 @@ mkdir -p "$at"
 echo "$version" > "$at/list"
 printf '{"Version":"%s"}\n' "$version" > "$at/$version.info"
 git show HEAD:go.mod > "$at/$version.mod"
-git archive --format=zip --prefix="$module@$version/" -o "$at/$version.zip" HEAD
+nested=$(git ls-files "*/go.mod") # modules of their own, which a proxy leaves out
+git archive --format=zip --prefix="$module@$version/" -o "$at/$version.zip" HEAD -- . ${nested:+$(sed "s,^\(.*\)/go.mod$,:(exclude)\1," <<< "$nested")}
 
 cached=$(go env GOMODCACHE)/cache/download
-export GOPROXY="file://$work/proxy,file://$cached" GONOSUMDB="$module" GONOSUMCHECK=1 GOFLAGS='-mod=mod -trimpath' GOMODCACHE="$work/mod" CGO_ENABLED=0 GOWORK=off
+export GOPROXY="file://$work/proxy,file://$cached" GOSUMDB=off GOFLAGS='-mod=mod -trimpath' GOMODCACHE="$work/mod" CGO_ENABLED=0 GOWORK=off
 
 program() { # NAME: makes a module in a folder of that name around main.go, which is read
   mkdir -p "$work/$1"

@@ -14,8 +14,8 @@ import (
 
 	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/judge"
-	"collapse.example/collapse/internal/spelling"
 	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/internal/unknownkeys"
 )
 
 // Bounds of what one study asks: a lab may be a stranger's.
@@ -54,7 +54,7 @@ func Parse(text string) (Set, error) {
 	var f file
 	err := toml.NewDecoder(strings.NewReader(text)).DisallowUnknownFields().Decode(&f)
 	if strict := (*toml.StrictMissingError)(nil); errors.As(err, &strict) {
-		return Set{}, spelling.UnknownKeys(strict, reflect.TypeFor[file]())
+		return Set{}, unknownkeys.In(strict, reflect.TypeFor[file]())
 	}
 	if err != nil {
 		return Set{}, err

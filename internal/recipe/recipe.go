@@ -19,7 +19,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"collapse.example/collapse/internal/spelling"
+	"collapse.example/collapse/internal/unknownkeys"
 	"collapse.example/collapse/recipes"
 )
 
@@ -91,7 +91,7 @@ func parse(files fs.FS, file string, text []byte) (*Recipe, error) {
 	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&r)
 	var strict *toml.StrictMissingError
 	if errors.As(err, &strict) {
-		return nil, fmt.Errorf("recipe: %s: %w", file, spelling.UnknownKeys(strict, reflect.TypeFor[Recipe]()))
+		return nil, fmt.Errorf("recipe: %s: %w", file, unknownkeys.In(strict, reflect.TypeFor[Recipe]()))
 	}
 	if err == nil && r.SettingsFrom != nil {
 		err = r.loadSource(files)

@@ -1,4 +1,5 @@
-package spelling
+// Package unknownkeys says which keys of a TOML file nothing reads, and which known ones they are near.
+package unknownkeys
 
 import (
 	"errors"
@@ -7,17 +8,19 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"collapse.example/collapse/internal/spelling"
 )
 
-// UnknownKeys names the unknown keys of a TOML file that is decoded into a type, with their lines and the nearest known key.
-func UnknownKeys(strict *toml.StrictMissingError, into reflect.Type) error {
+// In names the unknown keys of a TOML file that is decoded into a type, with their lines and the nearest known key.
+func In(strict *toml.StrictMissingError, into reflect.Type) error {
 	var errs []error
 	for i := range strict.Errors {
 		e := &strict.Errors[i]
 		line, _ := e.Position()
 		key := e.Key()
 		last := len(key) - 1
-		errs = append(errs, fmt.Errorf("line %d: unknown key %s%s", line, strings.Join(key, "."), Suggestion(key[last], keysAt(into, key[:last]))))
+		errs = append(errs, fmt.Errorf("line %d: unknown key %s%s", line, strings.Join(key, "."), spelling.Suggestion(key[last], keysAt(into, key[:last]))))
 	}
 	return errors.Join(errs...)
 }
