@@ -93,7 +93,9 @@ func undefined(r *measure.Report) verdict {
 }
 
 // coincide reports whether all class means are one point up to rounding. Then every mean is the nearest, and NC4 says nothing.
-func coincide(r *measure.Report) bool { return strings.Contains(r.Missing[measure.KeyNC1Pinv], "coincide") }
+func coincide(r *measure.Report) bool {
+	return strings.Contains(r.Missing[measure.KeyNC1Pinv], "coincide")
+}
 
 // stateOf returns the state if NC1, which was found to be found, is nc1.
 func stateOf(r *measure.Report, found, nc1, perDirection float64) state {
