@@ -3,6 +3,9 @@ package judge
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/store"
@@ -20,15 +23,19 @@ type eligible struct {
 // eligible sorts runs. A configuration (runs that differ only by seed) that keeps fewer than half of its runs blocks the verdict: it
 // did not reach the terminal phase. So does one without a run in the configuration of M-D Fig. 4 that the statement selects.
 func (s Statement) eligible(done []*JudgedRun) (e eligible) {
-	t := tally{all: map[string]int{}, kept: map[string]int{}, other: map[string]int{}}
+	t := tally{all: map[string]int{}, kept: map[string]int{}, other: map[string]int{}, one: map[string]*JudgedRun{}}
+	if s.Source == Ours {
+		t.remedy = "; in the claim, where leaves configurations out, and early = true judges unfitted runs, too"
+	}
 	for _, one := range done {
 		if !one.Matches(s.Where) {
 			continue
 		}
 		if one.Kind == store.Script {
-			t.hint = ", or train/accuracy was not reported; early = true in the claim judges such runs, too"
+			t.unreported = ", or train/accuracy was not reported"
 		}
 		e.all = append(e.all, one)
+		t.one[one.Cell] = one
 		switch {
 		case !one.In(s.Runs):
 			t.other[one.Cell]++
@@ -92,12 +99,16 @@ func (r *JudgedRun) fingerprint() (print string, telling bool) {
 	return print, len(values) >= 2+3
 }
 
+// mostNamed is how many configurations a reason names.
+const mostNamed = 3
+
 // tally counts the runs of each configuration: selected, kept, and in the other configuration of M-D Fig.
 // 4.
 type tally struct {
 	all, kept, other map[string]int
-
-	hint string // of a script's runs: what asks for them nevertheless
+	one              map[string]*JudgedRun // a run of each configuration
+	unreported       string                // of a script's runs: why else they seem unfitted
+	remedy           string                // what to write into a claim of one's own
 }
 
 func sum(counts map[string]int) (n int) {
@@ -109,10 +120,11 @@ func sum(counts map[string]int) (n int) {
 
 // blocked says why these runs allow no verdict; "" if they allow one.
 func (t tally) blocked(wanted string) string {
-	short, none := 0, 0
+	var short []string
+	none := 0
 	for cell, n := range t.all {
 		if t.kept[cell]*2 < n {
-			short++
+			short = append(short, cell)
 		}
 	}
 	for cell := range t.other {
@@ -125,8 +137,40 @@ func (t tally) blocked(wanted string) string {
 		return fmt.Sprintf("no run of %s is %s (M-D Fig. 4)", format.Count(none, "configuration"), wanted)
 	case len(t.all) == 0:
 		return "no run is finished"
-	case short > 0:
-		return fmt.Sprintf("the terminal phase (train accuracy ≥ 99.9 %% on observed labels) was not reached in %d of %s", short, format.Count(len(t.all), "configuration")) + t.hint
+	case len(short) > 0:
+		return fmt.Sprintf("the terminal phase (train accuracy ≥ 99.9 %% on observed labels) was not reached in %d of %s%s%s",
+			len(short), format.Count(len(t.all), "configuration"), t.named(short), t.unreported) + t.remedy
 	}
 	return ""
+}
+
+// named are configurations by the settings that tell all of them apart, in brackets; "" if nothing does.
+func (t tally) named(cells []string) string {
+	var rows []map[string]string
+	keys := map[string]bool{}
+	for _, one := range t.one {
+		rows = append(rows, one.Settings)
+		for k := range one.Settings {
+			keys[k] = !slices.Contains(seedKeys, k) && !strings.HasSuffix(k, "_digest")
+		}
+	}
+	maps.DeleteFunc(keys, func(_ string, kept bool) bool { return !kept })
+	telling := Telling(rows, nil, slices.Sorted(maps.Keys(keys)))
+	if len(telling) == 0 {
+		return ""
+	}
+	names := make([]string, len(cells))
+	for i, cell := range cells {
+		for _, k := range telling {
+			if v, ok := t.one[cell].Settings[k]; ok {
+				names[i] += k + " = " + ShortValue(v) + ", "
+			}
+		}
+		names[i] = strings.TrimSuffix(names[i], ", ")
+	}
+	slices.Sort(names)
+	if more := len(names) - mostNamed; more > 0 {
+		names = append(names[:mostNamed], fmt.Sprintf("%d more", more))
+	}
+	return " (" + strings.Join(names, "; ") + ")"
 }

@@ -257,5 +257,8 @@ func (t sample) slope(x, y string, where ...selection) (float64, error) {
 
 // Configuration names the run's configuration without the seeds.
 func (r *Run) Configuration() string {
-	return r.settingsWithout(func(key string) bool { return key == "run.seed" || key == "data.noise_seed" })
+	return r.settingsWithout(func(key string) bool { return slices.Contains(seedKeys, key) })
 }
+
+// seedKeys are the settings that may differ between runs of one configuration.
+var seedKeys = []string{"run.seed", "data.noise_seed"}

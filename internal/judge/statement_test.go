@@ -331,3 +331,20 @@ func TestLikenessOverCells(t *testing.T) {
 		}
 	}
 }
+
+// TestAReasonNamesTheUnfitted: which configurations are missing, and, of a claim of one's own, what to write.
+func TestAReasonNamesTheUnfitted(t *testing.T) {
+	runs := judgetest.Common().Runs(t)
+	for i := range runs {
+		if runs[i].Noise == 0.2 && runs[i].Loss == "ls" {
+			judgetest.SetFinal(&runs[i], "train", "accuracy", 0.9)
+		}
+	}
+	for source, remedy := range map[judge.Source]bool{judge.Ours: true, judge.FromPaper: false} {
+		claim, err := with(asks(`final("train.nc1_pinv", {"loss.kind": "ce"})`, "1"), func(s *judge.Statement) { s.Source = source }).Judge(runs)
+		if err != nil || claim.Verdict != judge.CannotTell || !strings.Contains(claim.Reason, "was not reached in 1 of ") ||
+			!strings.Contains(claim.Reason, "(data.noise = 0.2, loss.kind = ls)") || strings.Contains(claim.Reason, "early = true") != remedy {
+			t.Errorf("%s: %s, %q; %v", source, claim.Verdict, claim.Reason, err)
+		}
+	}
+}
