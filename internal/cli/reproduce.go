@@ -67,6 +67,7 @@ func (c *reproduceCmd) effects() []effect {
 type reproduced struct {
 	page.IndexEntry
 	Facts    []theoryfig.Fact `json:"facts,omitempty"`
+	Departs  string           `json:"departs,omitempty"` // what is not as in the paper
 	Notes    []string         `json:"notes,omitempty"`
 	Taken    recipe.Found     `json:"settings_from,omitempty"` // what a search found for the runs, cell by cell
 	Runs     int              `json:"runs"`
@@ -220,6 +221,9 @@ func (r reproduced) kept(began time.Time) results.Recipe {
 
 func (r reproduced) print(a *app) {
 	a.printf("%s: %s\n\n", r.ID, r.Title)
+	if r.Departs != "" {
+		a.printf("%s\n\n", r.Departs)
+	}
 	a.printClaims(r.Claims)
 	for _, note := range r.Notes {
 		a.printf("\n%s\n", note)

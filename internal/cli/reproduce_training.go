@@ -56,7 +56,7 @@ func (c *reproduceCmd) train(a *app, r *recipe.Recipe, to *outfile.Folder) (repr
 	}
 	return reproduced{drawn: figuresOf(result.Judged.Figures), numbers: result.Judged.Numbers, command: strings.Join(made.Commands, "; "),
 		IndexEntry: page.IndexEntry{ID: r.ID, Title: r.Title, Paper: r.Paper, Index: result.Index, Claims: result.Claims},
-		Notes:      made.Notes, Taken: taken, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures, Compute: result.Compute, RunPages: result.RunPages}, nil
+		Departs:    recipe.Departs(made.Substitutions), Notes: made.Notes, Taken: taken, Runs: result.Runs, Failed: result.Failed, Figures: result.Figures, Compute: result.Compute, RunPages: result.RunPages}, nil
 }
 
 // compute computes what the lab lacks. It returns the names of the runs in the lab, what a search found, and the settings taken from

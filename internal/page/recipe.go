@@ -60,6 +60,9 @@ type recipePage struct {
 	FoundTable format.Table       // of searches
 }
 
+// Departs says what is not as in the paper.
+func (p recipePage) Departs() string { return recipe.Departs(p.Substitutions) }
+
 // WriteRecipe makes the page of a recipe, index.html in a folder, with the files of its figures, as Write
 // does.
 func WriteRecipe(to *outfile.Folder, r Recipe) (res Result, err error) {

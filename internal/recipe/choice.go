@@ -16,7 +16,7 @@ func (r *Recipe) Departures(c Choice) ([]Substitution, error) {
 	}
 	var out []Substitution
 	if c.BuiltIn {
-		out = append(out, Substitution{What: "data set", Paper: strings.Join(r.dataSets(), ", "),
+		out = append(out, Substitution{What: dataSet, Paper: strings.Join(r.dataSets(), ", "),
 			Here: "glyphs, drawn by this program", Why: "requested by --built-in, which replaces the paper's data sets"})
 	}
 	out = append(out, scale.Substitutions...)
@@ -26,6 +26,25 @@ func (r *Recipe) Departures(c Choice) ([]Substitution, error) {
 	}
 	return out, nil
 }
+
+// Departs says in a sentence what is not as in the paper, data that the paper did not use first; "" if all is.
+func Departs(from []Substitution) string {
+	first, others := "", []string{}
+	for _, s := range from {
+		if s.What == dataSet {
+			first = "On " + s.Here + ", instead of " + s.Paper + ": these verdicts are not about the paper's data. "
+		} else {
+			others = append(others, s.What)
+		}
+	}
+	if len(others) > 0 {
+		first += "Not as in the paper: " + strings.Join(others, ", ") + "."
+	}
+	return strings.TrimSpace(first)
+}
+
+// dataSet is what built-in images stand for.
+const dataSet = "data set"
 
 // dataSets are the data sets of the full scale.
 func (r *Recipe) dataSets() []string {
