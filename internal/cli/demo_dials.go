@@ -39,9 +39,9 @@ func dialLine(d measurement.Dial, value string) string {
 	return fmt.Sprintf("%s  %s  %-18s %s", d.Name, drawn(d, dialWidth), value, d.About)
 }
 
-// dialAxis names both ends of the dials above it.
+// dialAxis names both ends of the dials above it, and their signs.
 func dialAxis() string {
-	return fmt.Sprintf("     %-*s%s", dialWidth-len("collapsed"), "shuffled labels", "collapsed")
+	return fmt.Sprintf("     %-*s%s  ═ collapsed, or near; ± standard error", dialWidth-len("collapsed"), "shuffled labels", "collapsed")
 }
 
 // dialProgress shows the dials as they move: on a terminal in place, elsewhere a line for every fifth epoch.
