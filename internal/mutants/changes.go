@@ -22,11 +22,12 @@ type changer struct {
 	file, fn string
 	decl     *ast.FuncDecl
 	labels   []edit
+	unread   map[ast.Node]bool // results beside an error, at which nobody looks
 	list     []*mutant
 }
 
 func inFunction(s source, file string, fn *ast.FuncDecl) []*mutant {
-	c := &changer{source: s, file: file, decl: fn, fn: fn.Name.Name}
+	c := &changer{source: s, file: file, decl: fn, fn: fn.Name.Name, unread: map[ast.Node]bool{}}
 	if fn.Recv != nil && len(fn.Recv.List) > 0 {
 		c.fn = s.text(fn.Recv.List[0].Type) + "." + c.fn
 	}
@@ -53,6 +54,9 @@ func inFunction(s source, file string, fn *ast.FuncDecl) []*mutant {
 // walk visits a function's body; those of function literals have their own results.
 func (c *changer) walk(body ast.Node, of *ast.FuncType) {
 	ast.Inspect(body, func(n ast.Node) bool {
+		if c.unread[n] {
+			return false
+		}
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			c.walk(n.Body, n.Type)
@@ -62,6 +66,9 @@ func (c *changer) walk(body ast.Node, of *ast.FuncType) {
 				return false
 			}
 			c.call(n)
+			if c.text(n.Fun) == "math.Inf" { // whose argument is a sign
+				return false
+			}
 		case *ast.BinaryExpr:
 			c.binary(n)
 		case *ast.BasicLit:
@@ -74,6 +81,9 @@ func (c *changer) walk(body ast.Node, of *ast.FuncType) {
 		case *ast.Ident:
 			c.boolean(n)
 		case *ast.IfStmt:
+			if c.onlyPanics(n.Body) {
+				return false
+			}
 			c.condition(n)
 		case *ast.ExprStmt:
 			c.statement(n)
@@ -84,6 +94,11 @@ func (c *changer) walk(body ast.Node, of *ast.FuncType) {
 		}
 		return true
 	})
+}
+
+// onlyPanics reports whether a block is for bugs alone.
+func (c *changer) onlyPanics(b *ast.BlockStmt) bool {
+	return len(b.List) == 1 && strings.HasPrefix(c.text(b.List[0]), "panic(")
 }
 
 func (c *changer) add(kind string, n ast.Node, from, to token.Pos, text string) {
@@ -188,6 +203,9 @@ func (c *changer) failure(n *ast.ReturnStmt, of *ast.FuncType) {
 	last := n.Results[len(n.Results)-1]
 	text := c.text(last)
 	_, called := last.(*ast.CallExpr)
+	for _, n := range n.Results[:len(n.Results)-1] {
+		c.unread[n] = text != "nil"
+	}
 	switch {
 	case text == "nil":
 	case called && len(n.Results) == 1 && !strings.HasPrefix(text, "fmt.") && !strings.HasPrefix(text, "errors."):
@@ -206,6 +224,9 @@ func (c *changer) call(n *ast.CallExpr) {
 	}
 	if name == "math.Abs" {
 		c.replace("arithmetic", n, "("+c.text(n.Args[0])+")")
+	}
+	if name == "math.Inf" {
+		c.replace("arithmetic", n, "(-"+c.text(n)+")")
 	}
 	for _, effect := range []string{".Sync", "Rename", ".Commit"} {
 		if strings.HasSuffix(name, effect) {

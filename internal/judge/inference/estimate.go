@@ -72,9 +72,6 @@ func Mean(values []float64) Estimate {
 
 // standardError is s/√n, with divisor n−1 in s; NaN below two values.
 func standardError(v []float64) float64 {
-	if len(v) < 2 {
-		return math.NaN()
-	}
 	return stat.StdErr(stat.StdDev(v, nil), float64(len(v)))
 }
 
