@@ -166,22 +166,29 @@ import (
 
 var (
 	zzMutant, _ = strconv.Atoi(os.Getenv("MUTANT"))
-	zzFile      = os.Getenv("MUTANT_REACHED")
+	zzFile      = zzOpen()
 	zzSeen      sync.Map
 )
 
-func zzReached(name string) {
-	if zzFile == "" {
-		return
+// zzOpen opens the file at the beginning: a test may let later calls fail.
+func zzOpen() *os.File {
+	name := os.Getenv("MUTANT_REACHED")
+	if name == "" {
+		return nil
 	}
-	if _, again := zzSeen.LoadOrStore(name, true); again {
-		return
-	}
-	f, err := os.OpenFile(zzFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
 		panic(err)
 	}
-	f.WriteString(name + "\n")
-	f.Close()
+	return f
+}
+
+func zzReached(name string) {
+	if zzFile == nil {
+		return
+	}
+	if _, again := zzSeen.LoadOrStore(name, true); !again {
+		zzFile.WriteString(name + "\n")
+	}
 }
 `
