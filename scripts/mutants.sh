@@ -15,4 +15,9 @@ if [ -z "${COLLAPSE_DATA:-}" ] && [ -d ../shared/data ]; then
   COLLAPSE_DATA=$(cd ../shared/data && pwd)
   export COLLAPSE_DATA
 fi
+# Tests write and sync thousands of files: in memory, if programs may be run there.
+if [ -z "${TMPDIR:-}" ] && cp "$(command -v true)" "/dev/shm/mutants.$$" 2>/dev/null; then
+  if "/dev/shm/mutants.$$"; then export TMPDIR=/dev/shm; fi
+  rm -f "/dev/shm/mutants.$$"
+fi
 exec go run ./internal/mutants "$@"

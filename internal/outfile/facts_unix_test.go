@@ -275,3 +275,19 @@ func TestListsAreBounded(t *testing.T) {
 		t.Errorf("a folder for a list: %v", err)
 	}
 }
+
+// TestFullDevicesAreTold, by their name and as a descriptor that a shell handed over.
+func TestFullDevicesAreTold(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	for _, name := range []string{"/dev/full", "/dev/fd/3"} {
+		cmd := program(t, name, "rows")
+		cmd.ExtraFiles = []*os.File{full}
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "--csv "+name+": no space left on device") {
+			t.Errorf("%s: %q, %v", name, out, err)
+		}
+	}
+}
