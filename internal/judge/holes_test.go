@@ -58,7 +58,9 @@ func TestHeadlineOfOneLevel(t *testing.T) {
 	runs := slices.DeleteFunc(m.Runs(t), func(r judge.Run) bool { return r.Loss == "ls" && r.Noise != .2 })
 	gs, _ := judge.Experiments(runs)
 	_, _, facts := judge.Headline(gs, [][]judge.Claim{gs[0].Claims()})
-	if !slices.ContainsFunc(facts, func(f string) bool { return strings.Contains(f, "at η = 0.2: memorization") && strings.HasSuffix(f, "test accuracy 90.0 %") }) {
+	if !slices.ContainsFunc(facts, func(f string) bool {
+		return strings.Contains(f, "at η = 0.2: memorization") && strings.HasSuffix(f, "test accuracy 90.0 %")
+	}) {
 		t.Errorf("%q", facts)
 	}
 }
