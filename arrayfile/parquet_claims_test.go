@@ -36,7 +36,9 @@ func TestPagesKeepWhatTheyClaim(t *testing.T) {
 		return h
 	}
 	run := func(values, value uint64) []byte { return append(binary.AppendUvarint(nil, values<<1), byte(value)) }
-	levels := func(runs []byte) []byte { return append(binary.LittleEndian.AppendUint32(nil, uint32(len(runs))), runs...) }
+	levels := func(runs []byte) []byte {
+		return append(binary.LittleEndian.AppendUint32(nil, uint32(len(runs))), runs...)
+	}
 	indexes := func(runs []byte) []byte { return append([]byte{1}, runs...) }
 	packed := snappy.Encode(nil, make([]byte, 40))
 	for name, of := range map[string]struct {

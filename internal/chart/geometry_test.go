@@ -14,7 +14,6 @@ import (
 
 // ink is all that a panel draws, with the axes that it declares.
 type ink struct {
-	silent
 	t             *testing.T
 	plot          box // from the axes' own lines
 	lo, hi        point
