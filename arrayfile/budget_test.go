@@ -2,6 +2,7 @@ package arrayfile
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -157,5 +158,28 @@ func TestBudgetOfManyGoroutines(t *testing.T) {
 	wg.Wait()
 	if b.Used() != 0 {
 		t.Errorf("%d are in use at the end", b.Used())
+	}
+}
+
+// TestBudgetDoesNotOverflow: a claim of nearly all numbers, as a hostile header makes it, is refused whatever is in use.
+func TestBudgetDoesNotOverflow(t *testing.T) {
+	b := NewBudget(100)
+	if err := b.Take(60); err != nil {
+		t.Fatal(err)
+	}
+	var over *BudgetError
+	if err := b.Take(math.MaxInt64); !errors.As(err, &over) || over.Need != math.MaxInt64 || b.Used() != 60 {
+		t.Errorf("%v, %d in use", err, b.Used())
+	}
+}
+
+// TestFilesMayTakeWhatIsDocumented: 512 MiB, or 32 times the size of the files if that is more.
+func TestFilesMayTakeWhatIsDocumented(t *testing.T) {
+	b := NewFileBudget()
+	for _, of := range []struct{ opened, limit int64 }{{0, 512 << 20}, {16 << 20, 512 << 20}, {1, 32 * (16<<20 + 1)}, {math.MaxInt64, math.MaxInt64 / 32 * 32}} {
+		b.Opened(of.opened)
+		if got := b.Limit(); got != of.limit {
+			t.Errorf("after a file of %d bytes the limit is %d, want %d", of.opened, got, of.limit)
+		}
 	}
 }

@@ -467,3 +467,17 @@ func TestRemoteFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestUnpackedBytesAreBounded: twice the wanted files and a MiB, wherever in the archive they are.
+func TestUnpackedBytesAreBounded(t *testing.T) {
+	const size = 200_000
+	for junk, refused := range map[int]bool{1<<20 + size - 4096: false, 1<<20 + size + 4096: true} { // and headers
+		dir := t.TempDir()
+		path := filepath.Join(dir, "archive.part")
+		write(t, path, tarball(t, map[string][]byte{"junk": make([]byte, junk), "a.bin": someBytes(size)}, "junk", "a.bin"))
+		err := unpack(path, dir, []member{{"a.bin", size}})
+		if refused != (err != nil) {
+			t.Errorf("%d bytes before a file of %d: %v", junk, size, err)
+		}
+	}
+}

@@ -24,11 +24,12 @@ declare -A what=(
   [replays]="traced steps repeated in PyTorch"
   [kills]="kill -9 of runs, studies and engines"
   [fuzz]="every fuzz target for three seconds, from its corpus"
+  [mutants]="packages that changed since COLLAPSE_SINCE (default: the last tag, else origin, else 20 commits ago): whether their tests notice small changes"
   [libraries]="the Python package beside today's PyTorch, Lightning, transformers, timm"
   [conformance]="files that today's libraries write, measured"
   [comparisons]="calls and training steps beside today's PyTorch, agreement with the reference library's formulas"
 )
-order=(release image reproducible qemu generic race surroundings examples simulations parity replays kills fuzz libraries conformance comparisons)
+order=(release image reproducible qemu generic race surroundings examples simulations parity replays kills fuzz mutants libraries conformance comparisons)
 
 python=/usr/bin/python3
 export GOFLAGS=-trimpath CGO_ENABLED=0 COLLAPSE_LONG=gate # as .ci/run; simulations are whole
@@ -111,6 +112,11 @@ part_kills() {
   scripts/kill_engines.py "$collapse" 9
 }
 part_fuzz() { FUZZ_PARALLEL=2 scripts/fuzz.sh 3s; }
+part_mutants() {
+  local since=${COLLAPSE_SINCE:-}
+  [ -n "$since" ] || since=$(git describe --tags --abbrev=0 2>/dev/null || git rev-parse --verify --quiet '@{upstream}' || git rev-parse --verify --quiet origin/HEAD || git rev-parse 'HEAD~20')
+  scripts/mutants.sh -since "$since" -budget 10m
+}
 part_libraries() {
   needs release
   local peers

@@ -199,3 +199,17 @@ func TestStartsAtSeveralTemperatures(t *testing.T) {
 		}
 	}
 }
+
+// TestStartsThatArrive are those that end within 1e-7 of the best, and no others.
+func TestStartsThatArrive(t *testing.T) {
+	c := Config{5, 2, 0.3}
+	s, err := c.Random(context.Background(), 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Reached = 0
+	c.finish(newProblem(c), s, []float64{s.LogF, s.LogF + 5e-8, s.LogF + 2e-7, s.LogF + 1})
+	if s.Reached != 2 || s.Starts != 4 {
+		t.Errorf("%d of %d starts arrive, want 2 of 4", s.Reached, s.Starts)
+	}
+}

@@ -37,6 +37,7 @@ var only = map[string][]string{
 
 	"./internal/descriptors":               {},
 	"./internal/inputfile":                 {},
+	"./internal/mutants":                   {"./internal/process"},
 	"./internal/outfile":                   {},
 	"./internal/process":                   {},
 	"./internal/safetext":                  {},

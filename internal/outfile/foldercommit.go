@@ -139,9 +139,9 @@ func (s *spooled) apply(c changes, first, last string) error {
 	}
 	var err error
 	for _, name := range c.remove {
-		err = errors.Join(err, s.root.Remove(name))
+		err = errors.Join(err, cause(s.root.Remove(name)))
 		for dir := path.Dir(name); dir != "." && s.root.Remove(dir) == nil; dir = path.Dir(dir) { // folders that are empty now
 		}
 	}
-	return errors.Join(err, s.root.Rename(last, ListName))
+	return errors.Join(err, cause(s.root.Rename(last, ListName)))
 }

@@ -180,5 +180,5 @@ func probe(dir string) error {
 	if err != nil {
 		return fmt.Errorf("the folder %s takes no new file: %w", dir, cause(err))
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	return errors.Join(cause(f.Close()), cause(os.Remove(f.Name())))
 }

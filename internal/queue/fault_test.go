@@ -59,6 +59,7 @@ func count(ctx context.Context, t *Task) ([]byte, error) {
 		if err := t.SetState(ctx, []byte{byte(n + 1)}); err != nil {
 			return nil, err
 		}
+		fmt.Println("sent", t.ID, n)
 	}
 	return []byte(fmt.Sprint("by ", t.w.name)), nil
 }
@@ -119,7 +120,7 @@ func TestAKilledWorkersJobGoesOnElsewhere(t *testing.T) {
 	must(t, c.Submit(soon(t), slow("a", 150)))
 	first, out := faulttest.Play(t, "worker", s.URL(), testToken)
 	faulttest.Heard(t, out, "start a 0 1")
-	time.Sleep(400 * time.Millisecond) // two numbers or so
+	faulttest.Heard(t, out, "sent a 1")
 	must(t, first.Process.Kill())
 	_, out = faulttest.Play(t, "worker", s.URL(), testToken)
 	began := time.Now()
@@ -200,8 +201,7 @@ func TestTheServerIsAwayForAWhile(t *testing.T) {
 	must(t, err)
 	must(t, c.Submit(soon(t), slow("a", 300), slow("b", 300)))
 	_, out := faulttest.Play(t, "worker", s.URL(), testToken)
-	faulttest.Heard(t, out, "start a 0 1")
-	time.Sleep(400 * time.Millisecond)
+	faulttest.Heard(t, out, "sent a 0")
 	b.Close()
 	s.Close()
 	time.Sleep(opt.AckWait * 5 / 4) // the job's time is up, though its worker lives

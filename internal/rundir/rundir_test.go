@@ -13,7 +13,15 @@ import (
 	"pgregory.net/rapid"
 
 	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/faulttest"
 )
+
+func TestMain(m *testing.M) {
+	leave := faulttest.InMemory()
+	code := m.Run()
+	leave()
+	os.Exit(code)
+}
 
 func must(t testing.TB, err error) {
 	t.Helper()
@@ -315,4 +323,31 @@ func TestAnErrorOfTheWriterEndsTheFile(t *testing.T) {
 	if n, err := Size(func(w io.Writer) error { _, err := io.WriteString(w, "four"); return err }); n != 4 || err != nil {
 		t.Errorf("size %d, %v", n, err)
 	}
+}
+
+// TestWhatCannotBeWrittenHasNoName: arrays that the format cannot hold and a state that cannot be described are errors of every file, and
+// what was there stays.
+func TestWhatCannotBeWrittenHasNoName(t *testing.T) {
+	d := Dir(filepath.Join(t.TempDir(), "run"))
+	must(t, write(d.Writer(nil)))
+	twice := append(arrays(1), arrays(2)...)
+	state := func(map[string]Sum) ([]byte, error) { return nil, nil }
+	w := d.Writer(nil)
+	for name, err := range map[string]error{
+		"model":    w.WriteCheckpoint(2, twice, arrays(1), state),
+		"optim":    w.WriteCheckpoint(2, arrays(1), twice, state),
+		"state":    w.WriteCheckpoint(2, arrays(1), arrays(1), func(map[string]Sum) ([]byte, error) { return nil, errFull }),
+		"frame":    w.WriteFrame(2, twice),
+		"final":    w.WriteFinalFeatures(twice),
+		"features": w.WriteFeatures(2, func(put func(string, []arrayfile.Array) error) error { return put(Classifier, twice) }),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	must(t, w.Sweep())
+	if got := tree(t, d); len(got) != 9 {
+		t.Errorf("there is %q", got)
+	}
+	must(t, Readable(d.FinalFeatures()))
 }

@@ -26,6 +26,8 @@ func TestLine(t *testing.T) {
 		"\xff\x9b31m":           `\xff\x9b31m`,
 		"a real \ufffd":         "a real \ufffd",
 		"tag\U000e0041":         `tag\U000e0041`,
+		"first \U000e0000":      `first \U000e0000`,
+		"last \U000e007f":       `last \U000e007f`,
 	} {
 		if got := Line(in); got != want {
 			t.Errorf("Line(%q) = %q, want %q", in, got, want)

@@ -3,6 +3,7 @@ package search
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -218,5 +219,27 @@ func TestExpectedImprovement(t *testing.T) {
 	near, far := logExpectedImprovement(0, 1, 5.99), logExpectedImprovement(0, 1, 6.01)
 	if !(near > far && near-far < 0.2) || !(logExpectedImprovement(0, 1, 60) > logExpectedImprovement(0, 1, 61)) {
 		t.Errorf("the far branch does not join: %g, %g", near, far)
+	}
+}
+
+// TestValuesAreStandardised: two values are one unit below and above the middle, equal ones are all zero, and the prior has its top at the
+// documented lengths and noise and falls as a normal distribution does.
+func TestValuesAreStandardised(t *testing.T) {
+	var m process
+	m.standardise([]float64{1, 5})
+	if m.shift != 3 || m.unit != 2 || !slices.Equal(m.y, []float64{-1, 1}) {
+		t.Errorf("%g, %g, %v", m.shift, m.unit, m.y)
+	}
+	m.standardise([]float64{7, 7, 7})
+	if m.unit != 1 || !slices.Equal(m.y, []float64{0, 0, 0}) {
+		t.Errorf("equal values: %g, %v", m.unit, m.y)
+	}
+	top := []float64{math.Log(.5), math.Log(.5), math.Log(1e-3)}
+	for i, of := range []float64{1, 1, 3} { // a deviation
+		h := slices.Clone(top)
+		h[i] += 2 * of
+		if got := logPrior(h) - logPrior(top); !(math.Abs(got+2) < 1e-12) {
+			t.Errorf("two deviations in %d lower the log of the prior by %g, want 2", i, -got)
+		}
 	}
 }

@@ -256,3 +256,15 @@ func TestConfigsThatCannotBe(t *testing.T) {
 		}
 	}
 }
+
+// TestTheBestIsOfTheLargestBudget: there the highest value counts, whenever it was told; values that are missing are none.
+func TestTheBestIsOfTheLargestBudget(t *testing.T) {
+	s := &Search{points: []Point{{0}, {1}, {2}, {3}}, told: map[step]float64{{0, 1}: 9, {0, 3}: .5, {1, 3}: .9, {2, 3}: .7, {3, 3}: math.NaN(), {3, 1}: 10}}
+	if best, p, ok := s.Best(); !ok || best != (Result{1, 3, .9}) || p[0] != 1 {
+		t.Errorf("%+v at %v, %v", best, p, ok)
+	}
+	s.told = map[step]float64{{3, 3}: math.NaN()}
+	if best, _, ok := s.Best(); ok {
+		t.Errorf("%+v of missing values", best)
+	}
+}

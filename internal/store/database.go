@@ -25,6 +25,15 @@ const (
 
 // openDatabase prepares a pool of connections; it does not touch the file yet.
 func openDatabase(path, parameters string) (*sql.DB, error) {
+	c, err := connector(path, parameters)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(c), nil
+}
+
+// connector makes the connections of a pool.
+func connector(path, parameters string) (driver.Connector, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
@@ -38,7 +47,7 @@ func openDatabase(path, parameters string) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: %s: %w", path, err)
 	}
-	return sql.OpenDB(patient{bounded{c}}), nil
+	return patient{bounded{c}}, nil
 }
 
 // bounded makes connections with SQLite's limits set.

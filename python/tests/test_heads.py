@@ -143,6 +143,21 @@ class ChoiceTest(CaptureTest):
         unused.other = nn.Linear(D, K)
         self.refused(unused, x, r"'other' multiplied nothing.*; 'fc' gives it", ["fc"], classifier="other")
 
+    def test_a_scaled_classifier_has_its_scale_in_weight_and_bias(self):
+        class Scaled(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(D, K)
+
+            def forward(self, x):
+                return 7 * self.fc(x)
+
+        model = Scaled()
+        self.capture(model, [torch.randn(N, D)])
+        _, weight, bias = self.recorded()
+        np.testing.assert_allclose(weight, 7 * model.fc.weight.detach().double().numpy(), rtol=1e-5)
+        np.testing.assert_allclose(bias, 7 * model.fc.bias.detach().double().numpy(), rtol=1e-5)
+
     def test_a_module_around_the_classifier_names_it(self):
         info = self.capture(build("Sequence"), [inputs("Net")], classifier="head_")
         self.assertEqual(info["classifier"], "head_.1")

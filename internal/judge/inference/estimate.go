@@ -72,9 +72,6 @@ func Mean(values []float64) Estimate {
 
 // standardError is s/√n, with divisor n−1 in s; NaN below two values.
 func standardError(v []float64) float64 {
-	if len(v) < 2 {
-		return math.NaN()
-	}
 	return stat.StdErr(stat.StdDev(v, nil), float64(len(v)))
 }
 
@@ -112,17 +109,9 @@ func Apart(x, y Estimate) Estimate {
 	}
 	df := math.Max(x.DF, y.DF) // for two samples without variance
 	if vx+vy > 0 {
-		df = (vx + vy) * (vx + vy) / (share(vx, x.DF) + share(vy, y.DF))
+		df = (vx + vy) * (vx + vy) / (vx*vx/x.DF + vy*vy/y.DF)
 	}
 	return estimate(x.Value-y.Value, math.Sqrt(vx+vy), df, n)
-}
-
-// share is one sample's term in the denominator of Satterthwaite's degrees of freedom.
-func share(variance, df float64) float64 {
-	if variance == 0 {
-		return 0
-	}
-	return variance * variance / df
 }
 
 // Printed is the estimate from a mean and a standard deviation (divisor n−1) over n runs, as a paper prints them.

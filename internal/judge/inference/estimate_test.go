@@ -134,6 +134,9 @@ func TestHolm(t *testing.T) {
 	if got := Holm([]float64{0.01, 0.04, 0.03, 0.005}, 0.05); !slices.Equal(got, []int{0, 3}) {
 		t.Errorf("rejected %v", got)
 	}
+	if got := Holm([]float64{0.05}, 0.05); !slices.Equal(got, []int{0}) { // at most the level
+		t.Errorf("rejected %v", got)
+	}
 	if got := Holm([]float64{1, 1}, 0.05); got != nil {
 		t.Errorf("rejected %v", got)
 	}
@@ -203,6 +206,13 @@ func TestNeeded(t *testing.T) {
 	at := func(n int) Estimate { return estimate(1, .7*math.Sqrt(5/float64(n)), float64(n-1), n) }
 	if Single(at(n), Above(0)) != Yes || Single(at(n/3), Above(0)) != CannotTell {
 		t.Errorf("%d replicates: %+v", n, at(n))
+	}
+	far := estimate(2, 1.4, 4, 5) // twice as far with twice the spread: as many
+	if got := Above(0).Needed(far); got != n {
+		t.Errorf("%+v needs %d, not %d", far, got, n)
+	}
+	if got := Below(4).Needed(far); got != n { // on the other side, too
+		t.Errorf("%+v below 4 needs %d, not %d", far, got, n)
 	}
 	if got := Above(1).Needed(e); got != 0 {
 		t.Errorf("a value on the end is decided by %d", got)

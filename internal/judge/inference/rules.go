@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -50,7 +51,7 @@ func (r Region) answer(e Estimate) Answer {
 // against is the probability of an estimate at least this far outside the region if the true value were at its end.
 func (r Region) against(e Estimate) float64 {
 	low, high := e.below(r.Lo), e.above(r.Hi)
-	if math.IsNaN(low) || math.IsNaN(high) {
+	if math.IsNaN(low) { // and so is high
 		return 1
 	}
 	if r.Outside { // between the two ends
@@ -137,15 +138,7 @@ func Holm(p []float64, level float64) (rejected []int) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case p[a] < p[b]:
-			return -1
-		case p[a] > p[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
 	for rank, i := range order {
 		if !(p[i]*float64(len(p)-rank) <= level) {
 			break

@@ -34,13 +34,7 @@ type SidePart struct {
 }
 
 // Encode returns the state in the form that the queue keeps.
-func (s State) Encode() []byte {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic("study: a state that JSON cannot hold")
-	}
-	return text
-}
+func (s State) Encode() []byte { return encoded(s) }
 
 // DecodeState reads what the queue keeps of a run; text may be empty.
 func DecodeState(text []byte) (s State, err error) {
@@ -100,7 +94,6 @@ func fetch(ctx context.Context, store queue.Blobs, b queue.Blob, staging string)
 	err := unpack(r, staging)
 	_, rest := io.Copy(io.Discard, r) // read to the end: only there is the digest known
 	if err := errors.Join(err, rest); err != nil {
-		r.CloseWithError(err)
 		return errors.Join(err, os.RemoveAll(staging))
 	}
 	return nil

@@ -51,11 +51,7 @@ func SendFiles(ctx context.Context, t *queue.Task, dir string, blobs func() (que
 		}
 		m.Blob = &blob
 	}
-	text, err := json.Marshal(m)
-	if err != nil {
-		return nil, fmt.Errorf("study: %w", err)
-	}
-	return text, nil
+	return encoded(m), nil
 }
 
 // bounded is a buffer that refuses more than limit bytes.
@@ -108,9 +104,8 @@ func OneFile(name string, content []byte) []byte {
 	t := tar.NewWriter(&archive)
 	err := t.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content)), Format: tar.FormatPAX})
 	_, err1 := t.Write(content)
-	text, err2 := json.Marshal(Manifest{Inline: archive.Bytes()})
-	if errors.Join(err, err1, t.Close(), err2) != nil {
+	if errors.Join(err, err1, t.Close()) != nil {
 		panic("study: an archive in memory cannot be written")
 	}
-	return text
+	return encoded(Manifest{Inline: archive.Bytes()})
 }

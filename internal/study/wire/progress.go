@@ -15,18 +15,12 @@ const LocalPrefix = "local/"
 func IsLocal(worker string) bool { return strings.HasPrefix(worker, LocalPrefix) }
 
 // EncodeProgress returns a run's progress as a heartbeat carries it.
-func EncodeProgress(p study.Progress) []byte {
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic("study: progress that JSON cannot hold")
-	}
-	return text
-}
+func EncodeProgress(p study.Progress) []byte { return encoded(p) }
 
 // ParseProgress reads what a heartbeat carries. Empty or unreadable bytes give no progress.
 func ParseProgress(b []byte) study.Progress {
 	var p study.Progress
-	if json.Unmarshal(b, &p) != nil || p.Epochs < 0 || p.Epochs > MostEpochs || p.Epoch < 0 || p.Epoch > p.Epochs {
+	if json.Unmarshal(b, &p) != nil || p.Epochs > MostEpochs || p.Epoch < 0 || p.Epoch > p.Epochs {
 		return study.Progress{}
 	}
 	p.Text = queue.Clean(p.Text, longestLine)

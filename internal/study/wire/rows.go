@@ -35,11 +35,16 @@ type Begin struct {
 
 // Encode returns the message that opens an attempt.
 func (b Begin) Encode() []byte {
-	text, err := json.Marshal(b)
+	return append([]byte{TagBegin}, encoded(b)...)
+}
+
+// encoded is one of this package's messages as JSON, which holds all of them.
+func encoded(message any) []byte {
+	text, err := json.Marshal(message)
 	if err != nil {
-		panic("study: a begin that JSON cannot hold")
+		panic("study: a message that JSON cannot hold")
 	}
-	return append([]byte{TagBegin}, text...)
+	return text
 }
 
 // rowsPerMessage keeps a message of rows, which take about 20 bytes each plus their keys, below the queue's limit.
@@ -96,22 +101,23 @@ type rowReader struct {
 
 func (r *rowReader) uvarint() uint64 {
 	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.bad, r.b = true, nil
-		return 0
-	}
-	r.b = r.b[n:]
+	r.skip(n)
 	return v
 }
 
 func (r *rowReader) varint() int64 {
 	v, n := binary.Varint(r.b)
+	r.skip(n)
+	return v
+}
+
+// skip goes past a number of n bytes; none if there is no number, which is then 0.
+func (r *rowReader) skip(n int) {
 	if n <= 0 {
 		r.bad, r.b = true, nil
-		return 0
+		return
 	}
 	r.b = r.b[n:]
-	return v
 }
 
 func (r *rowReader) take(n uint64) []byte {

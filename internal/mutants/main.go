@@ -1,0 +1,144 @@
+// Command mutants measures what tests see: it makes small changes to a package, a condition left out, a comparison turned, an error dropped,
+// and runs the package's own tests on each. A change that no test notices survives, and is printed.
+//
+// All changes of a package are compiled into one test binary, and a variable of the environment says which is in force: that takes seconds
+// where a build for each would take an hour. scripts/mutants.sh calls it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+)
+
+type options struct {
+	root, list, since string
+	n, parallel       int
+	seed              int64
+	budget            time.Duration
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.root, "root", ".", "checkout")
+	flag.StringVar(&o.list, "list", "scripts/mutants.txt", "floors and known equivalents, below the checkout")
+	flag.StringVar(&o.since, "since", "", "without packages: those of the list that changed since this commit, instead of all")
+	flag.IntVar(&o.n, "n", 60, "changes of each package")
+	flag.IntVar(&o.parallel, "parallel", 2, "changes tried side by side")
+	flag.Int64Var(&o.seed, "seed", 0, "which changes (default: the seed that the list names, or 1)")
+	flag.DurationVar(&o.budget, "budget", 0, "no change is tried after this time (default: no limit)")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	low, err := measure(ctx, o, flag.Args())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(2)
+	}
+	if low {
+		os.Exit(1)
+	}
+}
+
+// measure goes through packages and reports whether one is below its floor.
+func measure(ctx context.Context, o options, packages []string) (low bool, err error) {
+	if o.root, err = filepath.Abs(o.root); err != nil {
+		return false, err
+	}
+	known, err := readKnown(filepath.Join(o.root, o.list))
+	if err != nil {
+		return false, err
+	}
+	if len(packages) == 0 {
+		if packages, err = known.packages(ctx, o.root, o.since); err != nil {
+			return false, err
+		}
+	}
+	work, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(work)
+	begin := time.Now()
+	for i, pkg := range packages {
+		if o.budget > 0 && time.Since(begin) > o.budget {
+			fmt.Printf("not measured within %s: %v\n", o.budget, packages[i:])
+			break
+		}
+		o := o
+		if o.budget > 0 { // what is left is shared by the packages that are left
+			o.budget = (o.budget - time.Since(begin)) / time.Duration(len(packages)-i)
+		}
+		below, err := measurePackage(ctx, o, known, filepath.ToSlash(filepath.Clean(pkg)), work)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", pkg, err)
+		}
+		low = low || below
+	}
+	return low, ctx.Err()
+}
+
+func measurePackage(ctx context.Context, o options, known *known, pkg, work string) (below bool, err error) {
+	f := known.floors[pkg]
+	seed := o.seed
+	if seed == 0 {
+		seed = max(f.seed, 1)
+	}
+	work, err = os.MkdirTemp(work, "package")
+	if err != nil {
+		return false, err
+	}
+	all, err := candidates(o.root, pkg)
+	if err != nil {
+		return false, err
+	}
+	b := builder{root: o.root, pkg: pkg, work: work, grace: 5 * time.Second}
+	picked, err := b.build(ctx, pick(known.unknown(all), seed, o.n*5/4)) // some do not compile
+	if err != nil {
+		return false, err
+	}
+	picked = picked[:min(o.n, len(picked))]
+	fmt.Printf("%s, seed %d: %d changes of %d\n", pkg, seed, len(picked), len(all))
+	if err := b.try(ctx, picked, o.parallel, o.budget); err != nil {
+		return false, err
+	}
+	return report(pkg, seed, f, picked), nil
+}
+
+// report prints what survived and the score, and says whether that is below the floor.
+func report(pkg string, seed int64, f floor, picked []*mutant) bool {
+	noticed, tried := 0, 0
+	for _, m := range picked {
+		switch m.fate {
+		case killed:
+			noticed++
+			tried++
+		case survived:
+			tried++
+			how := "survived"
+			if len(m.reachedBy) == 0 {
+				how = "no test comes here"
+			}
+			fmt.Printf("  %s:%d %s: %s | %s (%s)\n", m.file, m.line, m.fn, m.old, m.new, how)
+		}
+	}
+	if tried == 0 {
+		fmt.Printf("%s: nothing tried\n", pkg)
+		return false
+	}
+	score := 100 * float64(noticed) / float64(tried)
+	fmt.Printf("%s, seed %d: %d of %d killed, %.0f %%", pkg, seed, noticed, tried, score)
+	if tried < len(picked) {
+		fmt.Printf("; %d not tried in the time there was", len(picked)-tried)
+	}
+	below := score < f.percent
+	if below {
+		fmt.Printf("; BELOW ITS FLOOR of %g %%", f.percent)
+	}
+	fmt.Println()
+	return below
+}

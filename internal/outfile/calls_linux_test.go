@@ -1,0 +1,187 @@
+package outfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"collapse.example/collapse/internal/faulttest"
+)
+
+// passed counts calls by name, as "fsync 1, openat 2". How often a path is looked at depends on how long it is.
+func passed(calls map[string]int) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(calls)) {
+		if name == "fstatat" {
+			continue
+		}
+		words = append(words, fmt.Sprint(name, " ", calls[name]))
+	}
+	return strings.Join(words, ", ")
+}
+
+// TestEveryFailedCallIsTold lets each system call of writing a file fail in turn. The error names what was asked for and nothing that is
+// temporary, and the file is what it was; or there is another way, and the file is new. Nothing stays beside it, but where removing is what failed.
+func TestEveryFailedCallIsTold(t *testing.T) {
+	for name, of := range map[string]struct {
+		prepare func(dir string) (path string)
+		left    []string
+		// The calls that may fail: a folder that takes no new file, and a mode or owner that cannot be given, mean that the file is written in
+		// place; what is removed after it has got its name (which is two calls) is not there any more.
+		around string
+	}{
+		"a new file": {func(dir string) string { return filepath.Join(dir, "new") }, nil, "unlinkat 2"},
+		"an old file": {func(dir string) string {
+			hold(t, filepath.Join(dir, "old"), "old", 0o640)
+			return filepath.Join(dir, "old")
+		}, []string{"old"}, "fchmod 1, fstat 1, openat 1, renameat 1, unlinkat 2"},
+		"one of two names": {func(dir string) string {
+			hold(t, filepath.Join(dir, "old"), "old", 0o640)
+			if err := os.Link(filepath.Join(dir, "old"), filepath.Join(dir, "other")); err != nil {
+				t.Fatal(err)
+			}
+			return filepath.Join(dir, "old")
+		}, []string{"old", "other"}, "openat 1, unlinkat 1"},
+		"a link": {func(dir string) string {
+			hold(t, filepath.Join(dir, "old"), "old", 0o640)
+			link(t, "old", filepath.Join(dir, "link"))
+			return filepath.Join(dir, "link")
+		}, []string{"link", "old"}, "fchmod 1, fstat 1, openat 1, renameat 1, unlinkat 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var dir, path string
+			above := t.TempDir()
+			t.Setenv("TMPDIR", above)
+			n := 0
+			reset := func() {
+				n++
+				dir = filepath.Join(above, fmt.Sprint(n))
+				if err := os.Mkdir(dir, 0o777); err != nil {
+					t.Fatal(err)
+				}
+				path = of.prepare(dir)
+			}
+			around := map[string]int{}
+			reset()
+			faulttest.EachCall(t, syscall.EIO, func() error {
+				f, err := New(t.Context(), io.Discard).File("--csv", path)
+				if err != nil {
+					return err
+				}
+				return f.Write(text("new content"))
+			}, func(call string, err error) {
+				kind, _, _ := strings.Cut(call, ",")
+				got, read := os.ReadFile(path)
+				switch {
+				case err == nil:
+					around[kind]++
+					if string(got) != "new content" {
+						t.Errorf("%s: no error, and the file holds %q", call, got)
+					}
+				case !errors.Is(err, syscall.EIO) || !strings.HasPrefix(err.Error(), "--csv "+path+": ") || strings.Contains(err.Error(), ".collapse-"):
+					t.Errorf("%s: %v", call, err)
+				case len(of.left) == 0 && !errors.Is(read, os.ErrNotExist) || len(of.left) > 0 && string(got) != "old" && name != "one of two names":
+					t.Errorf("%s: the file holds %q, %v", call, got, read)
+				}
+				if kind != "unlinkat" {
+					want := of.left
+					if err == nil && len(want) == 0 {
+						want = []string{"new"}
+					}
+					alone(t, dir, want...)
+				}
+				reset()
+			})
+			if got := passed(around); got != of.around {
+				t.Errorf("there is another way after: %s; want %s", got, of.around)
+			}
+		})
+	}
+}
+
+// TestEveryFailedCallOfAFolderIsTold does the same for a folder that is written again. Each file in it is the old or the new one, and the
+// next time all are new.
+func TestEveryFailedCallOfAFolderIsTold(t *testing.T) {
+	older := files{"index.html": "old", "figures/a.svg": "a", "figures/gone.svg": "gone"}
+	newer := files{"index.html": "new", "figures/a.svg": "b", "runs/y.svg": "y"}
+	either := func(name, words string) bool { return words == older[name] || words == newer[name] }
+	above, n := t.TempDir(), 0
+	var dir string
+	reset := func() {
+		n++
+		dir = filepath.Join(above, fmt.Sprint(n))
+		pages(t, dir, older)
+		plant(t, dir, files{"figures/mine.svg": "mine"})
+	}
+	reset()
+	around := map[string]int{}
+	faulttest.EachCall(t, syscall.EIO, func() error { return writePage(t.Context(), dir, newer) }, func(call string, err error) {
+		kind, _, _ := strings.Cut(call, ",")
+		if err == nil {
+			around[kind]++
+		} else if kind != "fstatat" && !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), dir) || strings.Contains(err.Error(), spoolName) {
+			t.Errorf("%s: %v", call, err)
+		}
+		for name, words := range snapshot(t, dir) {
+			if !strings.Contains("/"+name, "/.collapse-") && !strings.HasSuffix(name, "/") && name != "figures/mine.svg" && !either(name, words) {
+				t.Errorf("%s: %s holds %q", call, name, words)
+			}
+		}
+		for _, name := range []string{"index.html", "figures/a.svg"} {
+			got, read := os.ReadFile(filepath.Join(dir, name))
+			if !either(name, string(got)) || err == nil && string(got) != newer[name] {
+				t.Errorf("%s: %v, and %s holds %q, %v", call, err, name, got, read)
+			}
+		}
+		pages(t, dir, newer)
+		if got := listed(t, dir); !slices.Equal(got, slices.Sorted(maps.Keys(newer))) {
+			t.Errorf("%s: then listed: %q", call, got)
+		}
+		holds(t, filepath.Join(dir, "index.html"), "new")
+		holds(t, filepath.Join(dir, "figures", "mine.svg"), "mine")
+		reset()
+	})
+	for _, kind := range []string{"renameat", "mkdirat", "fchmod"} {
+		if around[kind] > 0 {
+			t.Errorf("%d times %s fails and no error is told", around[kind], kind)
+		}
+	}
+}
+
+// TestInputsStayWhateverFails: no failed call lets an output overwrite a file that the command reads, under another name or in a folder.
+func TestInputsStayWhateverFails(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "runs", "in"), filepath.Join(dir, "out")
+	plant(t, dir, files{"runs/in": "features"})
+	link(t, in, out)
+	for name, reads := range map[string]func(o *Outputs){
+		"the file":   func(o *Outputs) { o.Reads(in) },
+		"its folder": func(o *Outputs) { o.ReadsBelow(filepath.Dir(in)) },
+	} {
+		o := New(t.Context(), io.Discard)
+		reads(o)
+		var wrong *MisuseError
+		faulttest.EachCall(t, syscall.EIO, func() error {
+			f, err := o.File("--csv", out)
+			if err == nil {
+				err = f.Write(text("rows"))
+			}
+			if errors.As(err, &wrong) {
+				return nil
+			}
+			return errors.Join(errors.New("no misuse"), err)
+		}, func(call string, err error) {
+			if err != nil && !errors.Is(err, syscall.EIO) {
+				t.Errorf("%s, %s: %v", name, call, err)
+			}
+			holds(t, in, "features")
+		})
+	}
+}
