@@ -75,6 +75,7 @@ func (r *Recording) describe(i int) string {
 func (r *Recording) play(t *testing.T, moments []moment, do func(moment, *disk)) {
 	t.Helper()
 	d := newDisk(r.Root)
+	d.named = r.Named
 	done := 0
 	for _, m := range moments {
 		for ; done < m.after; done++ {

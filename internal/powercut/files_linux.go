@@ -71,18 +71,18 @@ func (d *disk) doWrite(e event, when int) error {
 		if e.call != "pwrite64" {
 			o.offset = offset + e.result
 		}
-		o.put(offset, data, when)
+		d.put(o, offset, data, when)
 	})
 	return nil
 }
 
-func (o *opened) put(offset int64, data []byte, when int) {
+func (d *disk) put(o *opened, offset int64, data []byte, when int) {
 	if len(data) == 0 {
 		return
 	}
 	o.node.write(write{at: offset, data: data, when: when})
 	if o.synced {
-		o.node.sync(when + 1)
+		d.sync(o.node, when+1)
 	}
 }
 
@@ -108,7 +108,7 @@ func (d *disk) doCopy(e event, when int) error {
 		return errors.New("a copy from outside")
 	}
 	read, written := place(e.args[1], &from.offset, e.result), place(e.args[3], &to.offset, e.result)
-	to.put(written, bytes.Clone(from.node.now[read:read+e.result]), when)
+	d.put(to, written, bytes.Clone(from.node.now[read:read+e.result]), when)
 	return nil
 }
 

@@ -19,7 +19,11 @@ const traced = "open,openat,openat2,creat,lseek,dup,dup2,dup3,fcntl,write,pwrite
 
 // Recording is what a process did to the files below a folder.
 type Recording struct {
-	Root   string // the folder, as the process left it
+	Root string // the folder, as the process left it
+
+	// Named says that syncing a file makes its name durable, too, as ext4, XFS and Btrfs do. POSIX asks for a sync of the folder.
+	Named bool
+
 	events []event
 }
 
@@ -52,7 +56,7 @@ func Record(t *testing.T, root string, cmd *exec.Cmd) *Recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Recording{root, events}
+	r := &Recording{Root: root, events: events}
 	r.repeats(t)
 	return r
 }

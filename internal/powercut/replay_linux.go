@@ -14,6 +14,7 @@ type disk struct {
 	path   string
 	open   map[int]*opened
 	said   []string
+	named  bool   // Recording.Named
 	spoken string // the beginning of a line
 }
 
@@ -36,7 +37,7 @@ func (d *disk) do(e event, when int) error {
 	case "write", "writev", "pwrite64":
 		err = d.doWrite(e, when)
 	case "fsync", "fdatasync":
-		d.of(e.args[0], func(o *opened) { o.node.sync(e.began) })
+		d.of(e.args[0], func(o *opened) { d.sync(o.node, e.began) })
 	case "syncfs", "sync":
 		d.root.syncAll(e.began)
 	case "dup", "fcntl", "dup2", "dup3":
@@ -59,6 +60,40 @@ func (d *disk) do(e event, when int) error {
 		err = fmt.Errorf("powercut: event %d, %s: %w", when, e.call, err)
 	}
 	return err
+}
+
+// sync makes durable what was done to a node, and, if the disk does that, its name and those of the folders above.
+func (d *disk) sync(n *node, began int) {
+	n.sync(began)
+	if !d.named || n.folder {
+		return
+	}
+	seen := map[*node]bool{}
+	d.root.survey(seen)
+	for above := true; above; {
+		above = false
+		for folder := range seen {
+			for _, e := range folder.renames {
+				if e.to == n && e.when < began {
+					folder.settleUpTo(e.name, e.when)
+				}
+			}
+			if folder.entries != nil && folder.lasting != nil && holds(folder, n) && folder != d.root {
+				n, above = folder, true
+				break
+			}
+		}
+	}
+}
+
+// holds reports whether a folder lastingly has a node.
+func holds(folder, n *node) bool {
+	for _, other := range folder.lasting {
+		if other == n {
+			return true
+		}
+	}
+	return false
 }
 
 // doNames repeats what changes names.

@@ -22,10 +22,13 @@ import (
 
 var must = studytest.Must
 
+// ctx is that of the processes that are recorded.
+var ctx = context.Background()
+
 // TestMain lets the test binary play the processes that are recorded.
 func TestMain(m *testing.M) {
 	defer faulttest.InMemory()()
-	faulttest.Main(m, map[string]func([]string) error{"train": roleTrain, "again": roleAgain})
+	faulttest.Main(m, map[string]func([]string) error{"train": roleTrain, "lab": roleLab, "outputs": roleOutputs, "queue": roleQueue, "study": roleStudy})
 }
 
 // trained is a run with everything that a run leaves: checkpoints of which one before the last two is kept, features, frames, rows.
@@ -53,20 +56,7 @@ func roleTrain(args []string) error {
 		return err
 	}
 	fmt.Println("opened")
-	if _, err := train.Run(context.Background(), trained(), lab, train.Options{Sink: &promises{to: os.Stdout}}); err != nil {
-		return err
-	}
-	fmt.Println("done")
-	return lab.Close()
-}
-
-// roleAgain computes the run of a lab that has it once more.
-func roleAgain(args []string) error {
-	lab, err := store.Open(args[0], store.Options{})
-	if err != nil {
-		return err
-	}
-	if _, err := train.Run(context.Background(), trained(), lab, train.Options{Sink: &promises{to: os.Stdout}, Again: true}); err != nil {
+	if _, err := train.Run(ctx, trained(), lab, train.Options{Sink: &promises{to: os.Stdout}}); err != nil {
 		return err
 	}
 	fmt.Println("done")
