@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"collapse.example/collapse/internal/longtest"
 )
 
 // Cut is what a disk may hold after the power failed.
@@ -38,8 +40,15 @@ type moment struct {
 }
 
 // Cuts calls check with n disks, or with all that differ. Those after promises and around renames come first, the others as the seed says.
-// It returns how many there were.
-func (r *Recording) Cuts(t *testing.T, seed uint64, n int, check func(t *testing.T, c Cut)) int {
+// A campaign gives other seeds (package longtest). If there are fewer than n, the test fails.
+func (r *Recording) Cuts(t *testing.T, n int, check func(t *testing.T, c Cut)) {
+	t.Helper()
+	for _, seed := range longtest.Seeds(1, 1) {
+		r.cuts(t, seed, n, check)
+	}
+}
+
+func (r *Recording) cuts(t *testing.T, seed uint64, n int, check func(t *testing.T, c Cut)) {
 	t.Helper()
 	made := 0
 	r.play(t, r.pick(t, seed, n), func(m moment, d *disk) {
@@ -55,7 +64,10 @@ func (r *Recording) Cuts(t *testing.T, seed uint64, n int, check func(t *testing
 			}
 		})
 	})
-	return made
+	t.Logf("counted: %d power cuts", made)
+	if made < n {
+		t.Errorf("seed %d: only %d disks differ, wanted %d", seed, made, n)
+	}
 }
 
 // describe names an event's paths.

@@ -91,10 +91,10 @@ func oneOfLab(dir string, n int) error {
 // TestALabAfterAPowerCut: the lab opens, is whole, and holds what was said to be stored: each epoch whole, with its numbers. A removed run stays
 // removed, and a copy is there whole or not at all.
 func TestALabAfterAPowerCut(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	r := powercut.Record(t, root, faulttest.Command("lab", filepath.Join(root, "new", "lab"), filepath.Join(root, "copy")))
-	n := longtest.Of(60, 500)
-	if made := r.Cuts(t, 2, n, func(t *testing.T, c powercut.Cut) {
+	r.Cuts(t, longtest.Of(60, 500), func(t *testing.T, c powercut.Cut) {
 		lab := openLab(t, filepath.Join(c.Dir, "new", "lab"))
 		if report, err := upkeep.Check(lab.Reader, nil); err != nil || len(report.Damage) > 0 {
 			t.Errorf("%+v, %v", report, err)
@@ -107,9 +107,7 @@ func TestALabAfterAPowerCut(t *testing.T) {
 		} else if copied {
 			t.Errorf("the copy: %v", err)
 		}
-	}); made < n {
-		t.Errorf("only %d disks differ", made)
-	}
+	})
 }
 
 // holdsSaid checks every promise of roleLab, and that what is more in the lab is right.
