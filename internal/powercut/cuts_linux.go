@@ -39,7 +39,7 @@ type moment struct {
 	forget forgetting
 }
 
-// Cuts calls check with n disks, or with all that differ. Those after promises and around renames come first, the others as the seed says.
+// Cuts calls check with n disks, or with all that differ. Those after promises, renames and removals come first, the others as the seed says.
 // A campaign gives other seeds (package longtest). If there are fewer than n, the test fails.
 func (r *Recording) Cuts(t *testing.T, n int, check func(t *testing.T, c Cut)) {
 	t.Helper()
@@ -161,7 +161,9 @@ func (r *Recording) candidates(seed uint64, n int) []moment {
 		case e.speaks():
 			list = append(list, moment{i + 1, forgetting{"none", "none", 0}})
 		case strings.HasPrefix(e.call, "rename") || strings.HasPrefix(e.call, "link"):
-			list = append(list, moment{i + 1, forgetting{"none", "all", 0}})
+			list = append(list, moment{i + 1, forgetting{"none", "all", 0}}, moment{i + 1, forgetting{"all", "last", 0}})
+		case strings.HasPrefix(e.call, "unlink"):
+			list = append(list, moment{i + 1, forgetting{"all", "last", 0}})
 		}
 	}
 	list = append(list, moment{len(r.events), forgetting{"none", "none", 0}}, moment{len(r.events), forgetting{"none", "all", 0}})

@@ -1,6 +1,7 @@
 package powercut
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"maps"
@@ -11,13 +12,13 @@ import (
 // forgetting says what of the writes and of the names that were not synced is on the disk nevertheless.
 type forgetting struct {
 	writes string // all, none, prefix, size or some
-	names  string // all, none, one, butone or some
+	names  string // all, none, last, one, butone or some
 	seed   uint64
 }
 
 var (
 	ofWrites = []string{"all", "none", "prefix", "size", "some"}
-	ofNames  = []string{"all", "none", "one", "butone", "some"}
+	ofNames  = []string{"all", "none", "last", "one", "butone", "some"}
 )
 
 func (f forgetting) String() string {
@@ -55,12 +56,13 @@ func (n *node) survey(seen map[*node]bool) (list []pending) {
 // choose says which changes of folders are on the disk.
 func (f forgetting) choose(list []pending, rng *rand.Rand) map[pending]bool {
 	chosen := map[pending]bool{}
-	one := -1
+	one, last := -1, -1
 	if len(list) > 0 {
 		one = rng.IntN(len(list))
+		last = slices.MaxFunc(list, func(a, b pending) int { return cmp.Compare(a.when, b.when) }).when
 	}
 	for i, p := range list {
-		chosen[p] = f.names == "all" || f.names == "one" && i == one || f.names == "butone" && i != one || f.names == "some" && rng.IntN(2) == 0
+		chosen[p] = f.names == "all" || f.names == "last" && p.when == last || f.names == "one" && i == one || f.names == "butone" && i != one || f.names == "some" && rng.IntN(2) == 0
 	}
 	for changed := true; changed; { // the half of a rename that takes a name away needs the other
 		changed = false

@@ -86,7 +86,7 @@ func TestOutputsAfterAPowerCut(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	r := powercut.Record(t, root, faulttest.Command("outputs", root))
-	r.Cuts(t, longtest.Of(60, 500), func(t *testing.T, c powercut.Cut) {
+	r.Cuts(t, longtest.Of(120, 500), func(t *testing.T, c powercut.Cut) {
 		for _, name := range []string{"lab.csv", "study.toml"} {
 			versionOf(t, c.Dir, name)
 		}

@@ -75,7 +75,7 @@ func TestTrainingAfterAPowerCut(t *testing.T) {
 	if len(want) < 20 || len(wantRows) < 1000 {
 		t.Fatalf("the run left %d files and %d bytes of rows", len(want), len(wantRows))
 	}
-	r.Cuts(t, longtest.Of(60, 700), func(t *testing.T, c powercut.Cut) {
+	r.Cuts(t, longtest.Of(120, 700), func(t *testing.T, c powercut.Cut) {
 		dir := filepath.Join(c.Dir, "lab")
 		safe := 0
 		if said, ok := c.SaidLast("epoch"); ok {

@@ -50,14 +50,19 @@ func (System) SyncDir(dir string) error {
 
 // ReplaceFile makes path hold what write writes, or what it held before: never half of it.
 func ReplaceFile(fs FS, path string, write func(io.Writer) error) error {
+	if err := rename(fs, path, write); err != nil {
+		return err
+	}
+	return fs.SyncDir(filepath.Dir(path))
+}
+
+// rename writes a file beside path, waits for the disk, and gives it the name.
+func rename(fs FS, path string, write func(io.Writer) error) error {
 	tmp := path + ".tmp"
 	if err := create(fs, tmp, write); err != nil {
 		return err
 	}
-	if err := fs.Rename(tmp, path); err != nil {
-		return err
-	}
-	return fs.SyncDir(filepath.Dir(path))
+	return fs.Rename(tmp, path)
 }
 
 // create makes a file, lets write fill it, and returns once the content is on the disk.

@@ -39,13 +39,21 @@ func (w Writer) WriteFinalFeatures(arrays []arrayfile.Array) error {
 	return ReplaceFile(w.FS, w.FinalFeatures(), func(to io.Writer) error { return arrayfile.WriteNPZ(to, arrays) })
 }
 
-// WriteFrame makes the frame of an epoch durable: a run that goes on from a checkpoint after it does not make it again.
+// WriteFrame writes the frame of an epoch. SettleFrames makes its name durable.
 func (w Writer) WriteFrame(epoch int, arrays []arrayfile.Array) error {
 	path := w.Frame(epoch)
 	if err := w.makeFolder(filepath.Dir(path)); err != nil {
 		return err
 	}
-	return ReplaceFile(w.FS, path, func(to io.Writer) error { return arrayfile.WriteNPZ(to, arrays) })
+	return rename(w.FS, path, func(to io.Writer) error { return arrayfile.WriteNPZ(to, arrays) })
+}
+
+// SettleFrames makes it durable which frames there are: a run that goes on from a checkpoint does not make those before it again.
+func (w Writer) SettleFrames() error {
+	if _, missing := os.Stat(filepath.Dir(w.Frame(1))); missing != nil {
+		return nil
+	}
+	return w.FS.SyncDir(filepath.Dir(w.Frame(1)))
 }
 
 // makeFolder makes a folder in that of the run, and the name of a new one durable. If the process dies between the two, Begin does that.
