@@ -2,6 +2,7 @@ package powercut_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"collapse.example/collapse/internal/faulttest"
 	"collapse.example/collapse/internal/longtest"
 	"collapse.example/collapse/internal/powercut"
+	"collapse.example/collapse/internal/rundir"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/upkeep"
 )
@@ -19,6 +21,9 @@ const labEpochs = 4
 func numbered(n int) store.Spec {
 	return store.Spec{Kind: store.Measure, Config: map[string]any{"seed": n}, Program: store.Program{Version: "1", Kernel: "generic", GOOS: "linux", GOARCH: "amd64"}}
 }
+
+// configOf is what the n-th run has in its folder.
+func configOf(n int) string { return fmt.Sprintf("number = %d\n", n) }
 
 // valueOf is what roleLab stores; there are enough rows to make SQLite move its log into the database meanwhile.
 func valueOf(run, epoch, row int) float64 { return float64(run*100_000 + epoch*1000 + row) }
@@ -50,6 +55,9 @@ func oneOfLab(dir string, n int) error {
 	}
 	claim, _, err := lab.Claim(numbered(n))
 	if err != nil {
+		return err
+	}
+	if err := rundir.Dir(claim.Dir).Writer(nil).Begin(configOf(n)); err != nil {
 		return err
 	}
 	fmt.Println("claimed", n, claim.Hash)
@@ -143,6 +151,9 @@ func holdsSaid(t *testing.T, lab *store.Reader, said []string) {
 			t.Errorf("run %d is %s, and was said to be done", n, run.Status)
 		default:
 			rightRows(t, lab, hash, n, rows[n])
+			if text, err := os.ReadFile(rundir.Dir(lab.RunDir(hash)).Config()); string(text) != configOf(n) {
+				t.Errorf("run %d has the file %q, %v", n, text, err)
+			}
 		}
 	}
 }
