@@ -169,7 +169,7 @@ func (r *Recording) candidates(seed uint64, n int) []moment {
 	list = append(list, moment{len(r.events), forgetting{"none", "none", 0}}, moment{len(r.events), forgetting{"none", "all", 0}})
 	rng := rand.New(rand.NewPCG(seed, 1))
 	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-	for range 4 * n {
+	for range 6 * n {
 		list = append(list, moment{1 + rng.IntN(len(r.events)), forgetting{ofWrites[rng.IntN(len(ofWrites))], ofNames[rng.IntN(len(ofNames))], rng.Uint64N(1000)}})
 	}
 	return list
