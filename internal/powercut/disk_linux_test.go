@@ -144,6 +144,7 @@ func TestCallsThatCannotBeRepeated(t *testing.T) {
 		`7 symlink("/x", "/r/l") = 0`:                                             true,
 		`7 symlink("/x", "/y") = 0`:                                               false,
 		`7 rename("/r/a", "/y") = 0`:                                              true,
+		`7 write(3</r/a>, "abc", 10) = 10`:                                        true,
 		`7 write(3</r/a>, "abc"..., 10) = 10`:                                     true,
 		`7 fallocate(9</elsewhere>, 0, 0, 10) = 0`:                                false,
 	} {
