@@ -28,6 +28,7 @@ KINDS = {
     "copies": of_script("scripts/copy_labs.sh", "20"),
     "stopped": stopped, "twice": twice, "full disk": full_disk, "cut files": cut_files, "bits": bits, "requests": requests,
     "network": cut_network, "servers": three_servers, "workers": lying_workers, "changed files": changed_files,
+    "power cuts": of_seeds("./internal/powercut", "TestTrainingAfterAPowerCut", 1, *(("./internal/powercut", f"Test{what}AfterAPowerCut") for what in ("AStudy", "AWorker", "AQueue", "ALab", "Outputs"))),
     "hostile labs": of_seeds("./internal/cli", "TestRandomHostileLabs", 10),
     "output folders": of_seeds("./internal/cli", "TestRandomOutputFolders", 50),
     "strangers": of_seeds("./internal/study/engine", "TestStrangersDoNotEndAStudy", 1, ("./internal/cli", "TestServeStandsAFlood")),

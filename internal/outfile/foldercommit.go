@@ -3,6 +3,7 @@ package outfile
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
@@ -122,26 +123,62 @@ func (s *spooled) spoolList(l list) (string, error) {
 	return name, err
 }
 
-// apply is all that changes files of the folder. If it is cut short, the next command that writes the folder mends it.
+// apply is all that changes files of the folder. If it is cut short, the next command that writes the folder mends it. So that this holds
+// after a power cut, too, each step waits for the disk before the next: the list that knows all files, the files, what shows them, which was
+// put last, and removals.
 func (s *spooled) apply(c changes, first, last string) error {
 	for _, name := range c.replace {
 		if err := s.root.MkdirAll(path.Dir(name), 0o777); err != nil {
 			return err
 		}
 	}
-	if err := s.root.Rename(first, ListName); err != nil {
+	if err := errors.Join(cause(s.root.Rename(first, ListName)), s.syncFolders(nil)); err != nil {
 		return err
 	}
-	for _, name := range c.replace {
+	for i, name := range c.replace {
+		if i == len(c.replace)-1 {
+			if err := s.syncFolders(c.replace[:i]); err != nil {
+				return err
+			}
+		}
 		if err := s.root.Rename(s.puts[name].spool, name); err != nil {
-			return err
+			return cause(err)
 		}
 	}
-	var err error
+	err := s.syncFolders(c.replace)
+	if err != nil {
+		return err
+	}
 	for _, name := range c.remove {
 		err = errors.Join(err, cause(s.root.Remove(name)))
 		for dir := path.Dir(name); dir != "." && s.root.Remove(dir) == nil; dir = path.Dir(dir) { // folders that are empty now
 		}
 	}
-	return errors.Join(err, cause(s.root.Rename(last, ListName)))
+	if err := errors.Join(err, s.syncFolders(c.remove)); err != nil {
+		return err
+	}
+	return cause(s.root.Rename(last, ListName))
+}
+
+// syncFolders waits until the disk has the names in the folder and in those folders in it that hold the files.
+func (s *spooled) syncFolders(files []string) error {
+	folders := map[string]bool{".": true}
+	for _, name := range files {
+		for dir := range parents(name) {
+			folders[dir] = true
+		}
+	}
+	for dir := range folders {
+		f, err := s.root.Open(dir)
+		if errors.Is(err, fs.ErrNotExist) { // it was empty
+			continue
+		}
+		if err == nil {
+			err = errors.Join(flush(f), f.Close())
+		}
+		if err != nil {
+			return cause(err)
+		}
+	}
+	return nil
 }

@@ -211,6 +211,8 @@ func (s *spooled) spool(write func(io.Writer) error) (name string, err error) {
 	if err != nil {
 		return "", err
 	}
-	err = buffered(s.ctx, to, write)
+	if err = buffered(s.ctx, to, write); err == nil {
+		err = flush(to)
+	}
 	return name, errors.Join(err, cause(to.Close()))
 }

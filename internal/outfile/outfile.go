@@ -196,7 +196,7 @@ func (f *File) Write(write func(io.Writer) error) error {
 			return f.named(f.target.asked, err)
 		}
 	}
-	return f.named(f.target.asked, f.target.write(ctx, write, true))
+	return f.named(f.target.asked, f.target.write(ctx, write))
 }
 
 func (f *File) shown() string { return joined(f.flag, f.target.asked) }
@@ -223,7 +223,7 @@ func Write(path string, data []byte) error {
 		err = t.write(context.Background(), func(w io.Writer) error {
 			_, err := w.Write(data)
 			return err
-		}, false)
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, cause(err))

@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// write makes the target hold what fill writes; synced says whether it waits for the disk.
-func (t *target) write(ctx context.Context, fill func(io.Writer) error, synced bool) error {
+// write makes the target hold what fill writes.
+func (t *target) write(ctx context.Context, fill func(io.Writer) error) error {
 	defer t.release()
 	switch {
 	case t.open != nil:
 		return through(ctx, t.open, fill)
 	case t.info == nil || t.info.Mode().IsRegular() && !t.opaque:
-		return t.store(ctx, fill, synced)
+		return t.store(ctx, fill)
 	}
 	f, err := openThrough(ctx, t.path)
 	if err != nil {
@@ -77,7 +77,7 @@ func Finish() {
 }
 
 // store writes a regular file: first all of it beside the old one, then in its place.
-func (t *target) store(ctx context.Context, fill func(io.Writer) error, synced bool) error {
+func (t *target) store(ctx context.Context, fill func(io.Writer) error) error {
 	writing.RLock()
 	defer writing.RUnlock()
 	spool, beside, err := t.spool()
@@ -86,7 +86,7 @@ func (t *target) store(ctx context.Context, fill func(io.Writer) error, synced b
 	}
 	defer os.Remove(spool.Name()) // gone already once it has the target's name
 	err = buffered(ctx, spool, fill)
-	if err == nil && synced && beside {
+	if err == nil && beside {
 		err = flush(spool)
 	}
 	replaces := err == nil && beside && t.replaceable(spool)

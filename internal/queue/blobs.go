@@ -12,6 +12,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -57,6 +58,9 @@ func Folder(dir string) Blobs { return folder(dir) }
 // MakeFolder creates the folder for Folder.
 func MakeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("queue: the shared folder: %w", err)
+	}
+	if err := syncFolder(os.Open(filepath.Dir(dir))); err != nil {
 		return fmt.Errorf("queue: the shared folder: %w", err)
 	}
 	return nil
@@ -118,10 +122,27 @@ func writeDurably(root *os.Root, path string, r io.Reader) error {
 	if err == nil {
 		err = root.Rename(part, path)
 	}
+	for dir := filepath.Dir(path); err == nil; dir = filepath.Dir(dir) { // folders above may be new, too
+		if err = syncFolder(root.Open(dir)); dir == "." {
+			break
+		}
+	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("queue: writing %s: %w", path, err), root.Remove(part))
 	}
 	return nil
+}
+
+// syncFolder makes the names in a folder that was opened durable, where folders can be synced, and closes it.
+func syncFolder(folder *os.File, err error) error {
+	if err != nil {
+		return err
+	}
+	err = folder.Sync()
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || os.IsPermission(err) {
+		err = nil
+	}
+	return errors.Join(err, folder.Close())
 }
 
 func (f folder) Get(_ context.Context, b Blob, w io.Writer) error {

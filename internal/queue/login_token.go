@@ -42,7 +42,7 @@ func newToken() string {
 	return hex.EncodeToString(b[:])
 }
 
-// writeToken makes a file that must not exist.
+// writeToken makes a file that must not exist, durably: workers that have the token keep it while the coordinator is away.
 func writeToken(path, text string) error {
 	err := os.MkdirAll(filepath.Dir(path), 0o777)
 	var f *os.File
@@ -51,7 +51,10 @@ func writeToken(path, text string) error {
 	}
 	if err == nil {
 		_, err = io.WriteString(f, text+"\n")
-		err = errors.Join(err, f.Close())
+		err = errors.Join(err, f.Sync(), f.Close())
+	}
+	if err == nil {
+		err = syncFolder(os.Open(filepath.Dir(path)))
 	}
 	if err != nil {
 		return fmt.Errorf("queue: the token: %w", err)

@@ -50,23 +50,23 @@ func (System) SyncDir(dir string) error {
 
 // ReplaceFile makes path hold what write writes, or what it held before: never half of it.
 func ReplaceFile(fs FS, path string, write func(io.Writer) error) error {
-	if err := rename(fs, path, true, write); err != nil {
+	if err := rename(fs, path, write); err != nil {
 		return err
 	}
 	return fs.SyncDir(filepath.Dir(path))
 }
 
-// rename writes a file beside path and gives it the name.
-func rename(fs FS, path string, sync bool, write func(io.Writer) error) error {
+// rename writes a file beside path, waits for the disk, and gives it the name.
+func rename(fs FS, path string, write func(io.Writer) error) error {
 	tmp := path + ".tmp"
-	if err := create(fs, tmp, sync, write); err != nil {
+	if err := create(fs, tmp, write); err != nil {
 		return err
 	}
 	return fs.Rename(tmp, path)
 }
 
-// create makes a file and lets write fill it. With sync it returns once the content is on the disk.
-func create(fs FS, path string, sync bool, write func(io.Writer) error) error {
+// create makes a file, lets write fill it, and returns once the content is on the disk.
+func create(fs FS, path string, write func(io.Writer) error) error {
 	f, err := fs.Create(path)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func create(fs FS, path string, sync bool, write func(io.Writer) error) error {
 	if err = write(b); err == nil {
 		err = b.Flush()
 	}
-	if err == nil && sync {
+	if err == nil {
 		err = f.Sync()
 	}
 	if err != nil {
@@ -94,7 +94,7 @@ type Sum struct {
 // createSummed is create, synced, with the sum of what was written.
 func createSummed(fs FS, path string, write func(io.Writer) error) (Sum, error) {
 	hash, n := sha256.New(), byteCount(0)
-	err := create(fs, path, true, func(w io.Writer) error { return write(io.MultiWriter(w, hash, &n)) })
+	err := create(fs, path, func(w io.Writer) error { return write(io.MultiWriter(w, hash, &n)) })
 	return Sum{SHA256: hex.EncodeToString(hash.Sum(nil)), Bytes: int64(n)}, err
 }
 

@@ -3,6 +3,7 @@ package rundir
 import (
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 
 	"collapse.example/collapse/arrayfile"
@@ -38,17 +39,37 @@ func (w Writer) WriteFinalFeatures(arrays []arrayfile.Array) error {
 	return ReplaceFile(w.FS, w.FinalFeatures(), func(to io.Writer) error { return arrayfile.WriteNPZ(to, arrays) })
 }
 
-// WriteFrame writes the frame of an epoch. It is not synced: losing a picture costs less than waiting for the disk.
+// WriteFrame writes the frame of an epoch. SettleFrames makes its name durable.
 func (w Writer) WriteFrame(epoch int, arrays []arrayfile.Array) error {
 	path := w.Frame(epoch)
-	if err := w.FS.MkdirAll(filepath.Dir(path)); err != nil {
+	if err := w.makeFolder(filepath.Dir(path)); err != nil {
 		return err
 	}
-	return rename(w.FS, path, false, func(to io.Writer) error { return arrayfile.WriteNPZ(to, arrays) })
+	return rename(w.FS, path, func(to io.Writer) error { return arrayfile.WriteNPZ(to, arrays) })
+}
+
+// SettleFrames makes it durable which frames there are: a run that goes on from a checkpoint does not make those before it again.
+func (w Writer) SettleFrames() error {
+	if _, missing := os.Stat(filepath.Dir(w.Frame(1))); missing != nil {
+		return nil
+	}
+	return w.FS.SyncDir(filepath.Dir(w.Frame(1)))
+}
+
+// makeFolder makes a folder in that of the run, and the name of a new one durable. If the process dies between the two, Begin does that.
+func (w Writer) makeFolder(dir string) error {
+	_, missing := os.Stat(dir)
+	if err := w.FS.MkdirAll(dir); err != nil || missing == nil {
+		return err
+	}
+	return w.FS.SyncDir(string(w.Dir))
 }
 
 // WriteFeatures makes the folder of an epoch's features durable. fill puts each file there by a call of put.
 func (w Writer) WriteFeatures(epoch int, fill func(put func(name string, arrays []arrayfile.Array) error) error) error {
+	if err := w.makeFolder(filepath.Dir(w.Features(epoch))); err != nil {
+		return err
+	}
 	return w.writeFolder(w.Features(epoch), func(tmp string) error {
 		return fill(func(name string, arrays []arrayfile.Array) error {
 			_, err := w.writeTensors(filepath.Join(tmp, name), arrays, nil)
@@ -72,7 +93,7 @@ func (w Writer) WriteCheckpoint(epoch int, model, optim []arrayfile.Array, state
 		if err != nil {
 			return err
 		}
-		return create(w.FS, filepath.Join(tmp, State), true, text(content))
+		return create(w.FS, filepath.Join(tmp, State), text(content))
 	})
 }
 
@@ -138,6 +159,9 @@ func (w Writer) RemoveCheckpoint(epoch int) error {
 	}
 	return w.FS.RemoveAll(gone)
 }
+
+// SettleCheckpoints makes it durable which checkpoints there are: removals do not wait for the disk, and nobody looks at those of a run that is done.
+func (w Writer) SettleCheckpoints() error { return w.FS.SyncDir(w.CheckpointsDir()) }
 
 // RemoveCheckpointsAfter removes the checkpoints of later epochs: another process computes those epochs anew.
 func (w Writer) RemoveCheckpointsAfter(epoch int) error {

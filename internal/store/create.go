@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -66,6 +67,26 @@ func removeDatabase(path string) {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		os.Remove(path + suffix)
 	}
+}
+
+// makeFolders makes a folder and those above it, and the names of the new ones durable.
+func makeFolders(dir string) error {
+	var made []string
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); !errors.Is(err, os.ErrNotExist) || at == filepath.Dir(at) {
+			break
+		}
+		made = append(made, at)
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("store: making the lab: %w", err)
+	}
+	for _, folder := range slices.Backward(made) {
+		if err := syncDir(filepath.Dir(folder)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // syncDir makes the entries of a folder durable, where folders can be synced.

@@ -78,8 +78,8 @@ func Open(dir string, opt Options) (*Lab, error) {
 	if err := ownFiles(dir); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "runs"), 0o777); err != nil {
-		return nil, fmt.Errorf("store: making the lab: %w", err)
+	if err := makeFolders(filepath.Join(dir, "runs")); err != nil {
+		return nil, err
 	}
 	path := databasePath(dir)
 	if err := regularFiles(path); err != nil {

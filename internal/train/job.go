@@ -271,6 +271,9 @@ func (j *job[T]) save(epoch int, rows []row) error {
 		if err := j.write(); err != nil { // a process that continues from the checkpoint knows only the rows of its own epoch
 			return err
 		}
+		if err := j.files.SettleFrames(); err != nil {
+			return fmt.Errorf("train: %w", err)
+		}
 		if err := j.checkpoint(epoch, rows); err != nil {
 			return fmt.Errorf("%w; the checkpoint of epoch %d could not be written", err, epoch)
 		}

@@ -113,9 +113,9 @@ func killAgainAndAgain(t *testing.T, optimiser string) {
 	}
 	want, wantValues := endFiles(t, wholeRun), epochValues(t, whole, wholeRun.Run)
 	dir := t.TempDir()
-	// 5 calls prepare the folder, 3 write a frame, 9 make an epoch durable, the 16th being its rename, the 18th to 20th the
+	// 5 calls prepare the folder, 3 write a frame (the first, 4), 10 make an epoch durable, the 17th being its rename, the 19th to 21st the
 	// removal of an old one.
-	for _, at := range []int{2, 16, 17, 17, 18, 20, 16} {
+	for _, at := range []int{2, 18, 18, 18, 19, 21, 17} {
 		helper := exec.Command(os.Args[0], "-test.run=^$")
 		helper.Env = append(os.Environ(), killLab+"="+dir, killCall+"="+strconv.Itoa(at), killKind+"="+optimiser)
 		out, err := helper.CombinedOutput()

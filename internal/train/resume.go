@@ -31,6 +31,9 @@ func (j *job[T]) complete() error {
 			return err
 		}
 	}
+	if err := j.files.SettleCheckpoints(); err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
 	whole, gap, err := Reach(j.lab.Reader, j.claim.Hash, j.cfg, j.opts.RowsElsewhere, j.cfg.Run.Epochs)
 	if err == nil && whole < j.cfg.Run.Epochs {
 		err = fmt.Errorf("train: run %s has trained all its epochs, but the lab has no rows of epoch %s; resuming computes them again", short(j.claim.Hash), gap)

@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
 
 	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // Health is what is wrong with a lab's queue and its workers, as the coordinator last wrote it.
@@ -68,10 +70,10 @@ func (h Health) write(dir string) error {
 		return fmt.Errorf("study: %w", err)
 	}
 	path := filepath.Join(dir, healthFile)
-	err = os.WriteFile(path+".tmp", append(text, '\n'), 0o666)
-	if err == nil {
-		err = os.Rename(path+".tmp", path)
-	}
+	err = rundir.ReplaceFile(rundir.System{}, path, func(to io.Writer) error {
+		_, err := to.Write(append(text, '\n'))
+		return err
+	})
 	if err != nil {
 		return errors.Join(fmt.Errorf("study: %w", err), ignoreMissing(os.Remove(path+".tmp")))
 	}

@@ -155,8 +155,10 @@ func MoveInto(from, to string) error {
 	return syncDir(to)
 }
 
-// mergeInto moves every file in from to the same place in to, replacing what is there, and removes from.
+// mergeInto moves every file in from to the same place in to, replacing what is there, and removes from. It returns once the names are on the
+// disk: a run that goes on after these files does not make them again.
 func mergeInto(from, to string) error {
+	var folders []string
 	err := filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -166,10 +168,14 @@ func mergeInto(from, to string) error {
 			return err
 		}
 		if d.IsDir() {
+			folders = append(folders, filepath.Join(to, rel))
 			return os.MkdirAll(filepath.Join(to, rel), 0o777)
 		}
 		return os.Rename(path, filepath.Join(to, rel))
 	})
+	for _, folder := range folders {
+		err = errors.Join(err, syncDir(folder))
+	}
 	if err := errors.Join(err, os.RemoveAll(from)); err != nil {
 		return fmt.Errorf("study: %w", err)
 	}
