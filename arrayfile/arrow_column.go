@@ -4,18 +4,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"strings"
-	"unicode/utf8"
 )
 
 // arrowColumn is one column, whose parts lie in all batches.
 type arrowColumn struct {
 	*arrowFile
-	i     int
-	f     *arrowField
-	rows  int
-	width int // values of a row: 1, or the length of a list
-	codes []byte
+	i       int
+	f       *arrowField
+	rows    int
+	width   int // values of a row: 1, or the length of a list
+	numbers wordNumbers
 }
 
 // entry describes a column.
@@ -27,7 +25,7 @@ func (a *arrowFile) entry(i int) (e entry) {
 			e = entry{Header: Header{Name: f.name}, err: fmt.Errorf("it is damaged: %v", r)}
 		}
 	}()
-	c := &arrowColumn{arrowFile: a, i: i, f: f, width: 1}
+	c := &arrowColumn{arrowFile: a, i: i, f: f, width: 1, numbers: wordNumbers{account: a.account}}
 	text, err := c.shape()
 	if err != nil {
 		e.err = err
@@ -35,7 +33,7 @@ func (a *arrowFile) entry(i int) (e entry) {
 	}
 	e.DType, e.Shape = f.dtype, []int{c.rows}
 	if text {
-		e.DType, e.words, e.load = I64, c.words, func() ([]byte, error) { return c.codes, nil }
+		e.DType, e.words, e.load = I64, c.words, func() ([]byte, error) { return c.numbers.codes, nil }
 		return e
 	}
 	if len(f.children) == 1 {
@@ -203,41 +201,23 @@ func (c *arrowColumn) values(batch *arrowBatch, f *arrowField) ([]byte, int64, e
 	return data[first*size:][: n*size : n*size], taken, nil
 }
 
-// words finds the distinct texts, in the order in which they appear, and numbers the rows by them.
+// words numbers the rows by their texts.
 func (c *arrowColumn) words() (words []string, err error) {
 	defer recoveredArrow(&err)
-	if err := c.account.take(8 * int64(c.rows)); err != nil {
+	if err := c.numbers.start(c.rows); err != nil {
 		return nil, err
 	}
-	seen := map[string]uint64{}
-	c.codes = nil
-	see := func(text []byte) error {
-		code, known := seen[string(text)]
-		if !known {
-			if !utf8.Valid(text) {
-				return errors.New("bytes that are not UTF-8 text")
-			}
-			if err := c.account.take(int64(len(text)) + wordMemory); err != nil {
-				return err
-			}
-			word := strings.Clone(string(text))
-			code = uint64(len(words))
-			seen[word], words = code, append(words, word)
-		}
-		c.codes = binary.LittleEndian.AppendUint64(c.codes, code)
-		return nil
-	}
 	if c.f.dictionary {
-		err := c.coded(see)
-		return words, err
+		err := c.coded(c.numbers.see)
+		return c.numbers.words, err
 	}
 	for b := range c.batches {
 		batch := &c.batches[b]
-		if err := c.texts(batch, c.at(c.i, batch), batch.rows, see); err != nil {
+		if err := c.texts(batch, c.at(c.i, batch), batch.rows, c.numbers.see); err != nil {
 			return nil, err
 		}
 	}
-	return words, nil
+	return c.numbers.words, nil
 }
 
 // coded visits the texts of a column that numbers those of a dictionary.

@@ -84,6 +84,8 @@ func parse(b []byte, account *account) (*File, error) {
 		f.entries, err = parseParquet(b, account)
 	case isArrow(b):
 		f.entries, err = parseArrow(b, account)
+	case isHDF5(b):
+		f.entries, err = parseHDF5(b, account)
 	case isMAT(b):
 		f.entries, err = parseMAT(b, account)
 	case len(b) > 8 && b[8] == '{':

@@ -106,8 +106,15 @@ def by_pickle(path):
 
 def by_h5py(path):
     import h5py
+    out = {}
+
+    def see(name, x):
+        if isinstance(x, h5py.Dataset):
+            v = np.array([t.decode() for t in x[...].tolist()]) if x.dtype.kind in "OS" else x[...]
+            out[name.replace("/", ".")] = v
     with h5py.File(path) as f:
-        return {k: f[k][:] for k in f}
+        f.visititems(see)
+    return out
 
 
 def pyarrow_parquet(write):
@@ -206,13 +213,47 @@ def numpy_files(write):
 
 def h5py_files(write):
     import h5py
+    table = dict(columns(), **LISTS)
+    words = table.pop("word")
 
-    def save(p):
-        with h5py.File(p, "w") as f:
-            for name, v in LISTS.items():
-                f[name] = v
-    write("h5py__default.h5", save, by_h5py)
+    def save(p, libver, **how):
+        with h5py.File(p, "w", libver=libver) as f:
+            for name, v in table.items():
+                if how.get("maxshape") == "first":
+                    more = dict(how, maxshape=(None,) + v.shape[1:])
+                elif how.get("maxshape") == "all":
+                    more = dict(how, maxshape=(None,) * v.ndim)
+                elif how.get("maxshape") == "last":
+                    more = dict(how, maxshape=v.shape[:-1] + (None,))
+                elif how.get("maxshape") == "twice":
+                    more = dict(how, maxshape=tuple(2 * n for n in v.shape))
+                else:
+                    more = how
+                if more.get("chunks") == "small":
+                    more = dict(more, chunks=(7,) if v.ndim == 1 else (64, 2))
+                f.create_dataset(name, data=v, **more)
+            f.create_dataset("word", data=words.astype(object), dtype=h5py.string_dtype())
+            f.create_dataset("deep/er/big_endian", data=table["lists32"].astype(">f4"), **({} if "chunks" in how else how))
+            f["deep/fixed"] = np.char.encode(words, "utf8")
+            f.create_dataset("deep/cube", data=np.arange(3000.0).reshape(10, 20, 15), chunks=(3, 7, 4))
+            f.create_dataset("deep/scalar", data=3.5)
+            for i in range(0 if how else 40):
+                f["many/with a long name %d" % i] = [i]
 
+    def large(p):
+        with h5py.File(p, "w", libver="latest") as f:  # indexes with pages and blocks of blocks
+            f.create_dataset("grows", data=np.arange(300000) % 251, dtype="u1", chunks=(1,), maxshape=(None,))
+            f.create_dataset("fixed", data=np.arange(9000) % 251, dtype="u1", chunks=(1,), fletcher32=True)
+            f.create_dataset("tree", data=np.arange(40000).reshape(200, 200) % 251, dtype="u1", chunks=(1, 1), maxshape=(None, None))
+            for i in range(20000):
+                f["heap/a name that takes some room, %d" % i] = h5py.SoftLink("/grows")
+            f["heap/z"] = [1]
+    write("h5py__large.h5", large, by_h5py)
+    for libver in ("earliest", "v108", "v110", "v200", "latest"):
+        for name, how in {"contiguous": {}, "gzip": dict(compression="gzip"), "lzf": dict(compression="lzf", shuffle=True), "small": dict(chunks="small"), "checked": dict(chunks="small", compression="gzip", shuffle=True, fletcher32=True),
+                          "grows": dict(chunks="small", maxshape="first", compression="gzip"), "grows_plain": dict(chunks="small", maxshape="first"), "all": dict(chunks="small", maxshape="all"), "all_gzip": dict(chunks="small", maxshape="all", compression="gzip"),
+                          "last": dict(chunks="small", maxshape="last"), "twice": dict(chunks="small", maxshape="twice"), "whole": dict(chunks=True, maxshape="twice", fletcher32=True)}.items():
+            write("h5py__%s_%s.h5" % (libver, name), lambda p: save(p, (libver, libver if libver != "earliest" else "latest"), **how), by_h5py)
 
 def main(folder):
     os.makedirs(folder, exist_ok=True)
@@ -225,7 +266,7 @@ def main(folder):
         for end in ("", ".want.npz"):
             os.replace(path + end, os.path.join(folder, name + end))
 
-    for part in (numpy_files, pyarrow_parquet, pyarrow_ipc, pandas_files, polars_files, duckdb_files, fastparquet_files, scipy_files, safetensors_files, torch_files, h5py_files):
+    for part in [globals()[name] for name in sys.argv[2:]] or (numpy_files, pyarrow_parquet, pyarrow_ipc, pandas_files, polars_files, duckdb_files, fastparquet_files, scipy_files, safetensors_files, torch_files, h5py_files):
         try:
             part(write)
         except ImportError as e:
