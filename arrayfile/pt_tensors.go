@@ -126,6 +126,66 @@ func (f *flattener) sequence(name string, items tuple, depth int) error {
 			return err
 		}
 	}
+	return f.fields(name, items, depth)
+}
+
+// sameKey compares keys of text and whole numbers; others, such as tuples, are never the same.
+func sameKey(a, b any) bool {
+	switch a.(type) {
+	case string, int64:
+		return a == b
+	}
+	return false
+}
+
+// mostFields is how many values a record has at most whose numbers and words are read as columns.
+const mostFields = 64
+
+// fields makes columns of the numbers and words that all items of a list hold at one key: [{"features": tensor, "label": 3}, …] has a column
+// "label". The same holds for pairs, whose keys are their places.
+func (f *flattener) fields(name string, items tuple, depth int) error {
+	record := func(v any) (keys, values []any) {
+		switch v := v.(type) {
+		case *dict:
+			return v.keys, v.values
+		case tuple:
+			return nil, v
+		}
+		return nil, nil
+	}
+	if len(items) < 2 {
+		return nil
+	}
+	keys, values := record(items[0])
+	if len(values) > mostFields {
+		return nil
+	}
+	for k, first := range values {
+		if kind := kindOf(first); kind != "a number" && kind != "text" {
+			continue
+		}
+		column := make(tuple, 0, len(items))
+		for _, item := range items {
+			own, of := record(item)
+			if k >= len(of) || len(own) != len(keys) || keys != nil && !sameKey(own[k], keys[k]) || kindOf(of[k]) != kindOf(first) {
+				break
+			}
+			column = append(column, of[k])
+		}
+		key := strconv.Itoa(k)
+		if keys != nil {
+			key = keyName(keys[k], k)
+		}
+		if err := f.account.take(itemMemory * int64(len(column))); err != nil {
+			return err
+		}
+		if len(column) < len(items) {
+			continue
+		}
+		if err := f.child(name, key, column, depth); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -245,9 +305,12 @@ func (t tensor) entry(name string, big bool, account *account, data stored) entr
 	rows, columns := t.contiguous(false), t.contiguous(true)
 	e.BigEndian, e.Fortran = big && t.dtype.Size() > 1, columns && !rows
 	e.load = func() ([]byte, error) {
-		b, err := data(t.storage)
-		if err != nil {
-			return nil, err
+		b := t.data
+		if b == nil {
+			var err error
+			if b, err = data(t.storage); err != nil {
+				return nil, err
+			}
 		}
 		size := int64(t.dtype.Size())
 		if t.count > int64(len(b))/size {
