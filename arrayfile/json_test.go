@@ -157,10 +157,10 @@ func TestStoragesInPickles(t *testing.T) {
 	}
 	inner := legacyMagic + "\x80\x02M\xe9\x03.\x80\x02}U\x0dlittle_endian\x88s.\x80\x02" + call("x") + ".\x80\x02]."
 	for text, want := range map[string]string{
-		"\x80\x02" + call("no file") + ".":                       "no file of PyTorch",
-		"\x80\x02" + call(legacyMagic+"\x80\x02K\x01.") + ".":    "part 3",
-		"\x80\x02" + call(inner) + ".":                           "no storage",
-		"\x80\x02ctorch.storage\n_load_from_bytes\nK\x01\x85R.":  "no file of PyTorch",
+		"\x80\x02" + call("no file") + ".":                      "no file of PyTorch",
+		"\x80\x02" + call(legacyMagic+"\x80\x02K\x01.") + ".":   "part 3",
+		"\x80\x02" + call(inner) + ".":                          "no storage",
+		"\x80\x02ctorch.storage\n_load_from_bytes\nK\x01\x85R.": "no file of PyTorch",
 	} {
 		f, err := Parse([]byte(text))
 		got := ""
