@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"compress/zlib"
+	"encoding/binary"
 	"io"
 )
 
@@ -13,9 +14,10 @@ func isPacked(b []byte) bool { return isGzip(b) || isZlib(b) }
 
 func isGzip(b []byte) bool { return len(b) > 2 && b[0] == 0x1f && b[1] == 0x8b && b[2] == 8 }
 
-// isZlib reports whether b starts like zlib's data, and not like text that begins with the same letters.
+// isZlib reports whether b starts like zlib's data, and not like text that begins with the same letters or a .safetensors whose header has such
+// a length.
 func isZlib(b []byte) bool {
-	return len(b) > 6 && b[0] == 0x78 && (uint(b[0])<<8|uint(b[1]))%31 == 0 && b[1]&0x20 == 0 && !isText(b)
+	return len(b) > 8 && b[0] == 0x78 && (uint(b[0])<<8|uint(b[1]))%31 == 0 && b[1]&0x20 == 0 && binary.LittleEndian.Uint64(b) > maxSafetensorsHeader && !isText(b)
 }
 
 // unpackedFile unpacks twice: to learn the size, within what the account leaves, and to keep the bytes.

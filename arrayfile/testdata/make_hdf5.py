@@ -48,6 +48,8 @@ def arrays(f):
     f["color"] = np.array([0, 2], np.uint8).astype(h5py.enum_dtype({"red": 0, "blue": 2}, basetype=np.uint8))
     for i in range(12):
         f["group/with/depth/of a name that is not short %02d" % i] = np.uint8([i])
+    for i in range(100):  # a heap of several rows
+        f["links/to one array, %03d" % i] = f["scalar"]
     f["features"].attrs.update({"note %d" % i: "x" * 30 for i in range(12)})
     f["group/again"] = f["group"]  # a cycle
 
@@ -55,11 +57,15 @@ def arrays(f):
 def read(f):
     out = {}
 
-    def see(name, x):
-        if isinstance(x, h5py.Dataset):
-            v = np.array(x[...])
-            out[name.replace("/", ".")] = np.array([t.decode() for t in v]) if v.dtype.kind in "OS" else v
-    f.visititems(see)
+    def see(prefix, group):
+        for name, x in group.items():
+            name = prefix + name.replace("/", ".")
+            if isinstance(x, h5py.Dataset):
+                v = np.array(x[...])
+                out[name] = np.array([t.decode() for t in v]) if v.dtype.kind in "OS" else v
+            elif isinstance(x, h5py.Group) and name != "group.again":
+                see(name + ".", x)
+    see("", f)
     return out
 
 
