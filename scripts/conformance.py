@@ -2,7 +2,7 @@
 """Writes one set of features with whatever libraries are installed here, has each file measured, and compares with the arrays themselves.
 Then has every column of larger tables compared with what a second library reads (conformance_files.py, TestConformance of arrayfile).
 
-    COLLAPSE_BINARY=… scripts/conformance.py
+    COLLAPSE_BINARY=… [COLLAPSE_CONFORMANCE=COLLECTIONS] scripts/conformance.py
 
 Needs numpy and Go; a library that is missing is named. A line for each file; exits with 1 if one is refused or differs.
 """

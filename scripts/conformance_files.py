@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Writes tables of numbers, lists and words with whatever libraries are installed here, and beside each what a second library reads of it.
+"""Writes tables of numbers, lists and words with whatever libraries are installed here, and beside each what a second library reads of it. Test
+data inside those libraries, and public collections in folders of COLLAPSE_CONFORMANCE, join them.
 
-    scripts/conformance_files.py DIR
+    [COLLAPSE_CONFORMANCE=COLLECTIONS] scripts/conformance_files.py DIR [PART…]
 
 TestConformance of arrayfile, with COLLAPSE_CONFORMANCE=DIR, reads each FILE and compares with FILE.want.npz. A file is called WRITER__HOW.SUFFIX.
 """
+import glob
+import importlib.util
 import os
 import pickle
+import shutil
 import sys
 
 import numpy as np
@@ -255,6 +259,52 @@ def h5py_files(write):
                           "last": dict(chunks="small", maxshape="last"), "twice": dict(chunks="small", maxshape="twice"), "whole": dict(chunks=True, maxshape="twice", fletcher32=True)}.items():
             write("h5py__%s_%s.h5" % (libver, name), lambda p: save(p, (libver, libver if libver != "earliest" else "latest"), **how), by_h5py)
 
+# What public repositories hold, by their names; each is a folder, a clone for instance, of COLLAPSE_CONFORMANCE.
+COLLECTIONS = ("parquet-testing", "arrow-testing", "candle", "safetensors", "fastparquet")
+SECOND = {".parquet": lambda p: want_of(__import__("pyarrow.parquet").parquet.ParquetFile(p).read()), ".feather": by_pyarrow, ".mat": by_scipy, ".h5": by_h5py, ".hdf5": by_h5py, ".npy": lambda p: {"": np.load(p)}, ".npz": by_numpy,
+          ".safetensors": by_safetensors}
+
+
+def plain(v):
+    """Whether an array is one that features or labels can be: real numbers or words, of some length, without missing values."""
+    v = np.asarray(v)
+    return v.dtype.kind in "biufU" and v.size > 0 and v.dtype.itemsize // (4 if v.dtype.kind == "U" else 1) > 0 and v.dtype not in (np.longdouble,)
+
+
+def collected(write, name, folder):
+    """Files of others, as far as a second reader finds plain arrays in them."""
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "**", "*"), recursive=True)):
+        read = SECOND.get(os.path.splitext(path)[1])
+        if read is None or os.path.getsize(path) > 20 << 20 or "bad_data" in path or "corrupt" in path:
+            continue
+        try:
+            arrays = {k: v for k, v in read(path).items() if plain(v)}
+        except Exception as e:  # a type of its own, or damage on purpose
+            print("%s: the second reader says: %.100s" % (os.path.relpath(path, folder), str(e).replace("\n", " ")))
+            continue
+        if arrays:
+            write("%s__%s" % (name, os.path.relpath(path, folder).replace(os.sep, "_")), lambda p: shutil.copyfile(path, p), lambda _: arrays)
+
+
+def packages(write):
+    for name in ("scipy", "pyarrow", "h5py", "fastparquet", "safetensors", "numpy"):
+        spec = importlib.util.find_spec(name)
+        if spec is None:
+            print("%s: not installed" % name)
+            continue
+        collected(write, "in " + name, os.path.dirname(spec.origin))
+
+
+def collections(write):
+    where = os.environ.get("COLLAPSE_CONFORMANCE")
+    for name in COLLECTIONS:
+        folder = os.path.join(where or "", name)
+        if where and os.path.isdir(folder):
+            collected(write, name, folder)
+        else:
+            print("%s: missing; clone it into a folder that COLLAPSE_CONFORMANCE names" % name)
+
+
 def main(folder):
     os.makedirs(folder, exist_ok=True)
 
@@ -266,7 +316,7 @@ def main(folder):
         for end in ("", ".want.npz"):
             os.replace(path + end, os.path.join(folder, name + end))
 
-    for part in [globals()[name] for name in sys.argv[2:]] or (numpy_files, pyarrow_parquet, pyarrow_ipc, pandas_files, polars_files, duckdb_files, fastparquet_files, scipy_files, safetensors_files, torch_files, h5py_files):
+    for part in [globals()[name] for name in sys.argv[2:]] or (numpy_files, pyarrow_parquet, pyarrow_ipc, pandas_files, polars_files, duckdb_files, fastparquet_files, scipy_files, safetensors_files, torch_files, h5py_files, packages, collections):
         try:
             part(write)
         except ImportError as e:
