@@ -36,7 +36,7 @@ func (a *arrowFile) entry(i int) (e entry) {
 		e.DType, e.words, e.load = I64, c.words, func() ([]byte, error) { return c.numbers.codes, nil }
 		return e
 	}
-	if len(f.children) == 1 {
+	if f.isList() { // a damaged file may give a number items
 		e.DType, e.Shape = f.children[0].dtype, []int{c.rows, c.width}
 	}
 	e.load = c.load

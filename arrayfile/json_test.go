@@ -166,7 +166,16 @@ func TestStoragesInPickles(t *testing.T) {
 		size := []byte{byte(len(b)), byte(len(b) >> 8), 0, 0}
 		return "ctorch.storage\n_load_from_bytes\nB" + string(size) + b + "\x85R"
 	}
-	inner := legacyMagic + "\x80\x02M\xe9\x03.\x80\x02}U\x0dlittle_endian\x88s.\x80\x02" + call("x") + ".\x80\x02]."
+	storage := func() string { // a file of one storage, whose bytes come after it
+		return legacyMagic + "\x80\x02M\xe9\x03.\x80\x02}U\x0dlittle_endian\x88s.\x80\x02(U\x07storagectorch\nByteStorage\nU\x01kU\x03cpuK\x01NtQ.\x80\x02]U\x01ka.\x01\x00\x00\x00\x00\x00\x00\x00\x07"
+	}
+	inner := legacyMagic + "\x80\x02M\xe9\x03.\x80\x02}U\x0dlittle_endian\x88s.\x80\x02" + call(storage()) + ".\x80\x02]."
+	tensor := func(of string) string {
+		return "ctorch._utils\n_rebuild_tensor_v2\n(" + call(of) + "K\x00K\x01\x85K\x01\x85\x89NtR"
+	}
+	if a := loadAll(t, []byte("\x80\x02"+tensor(storage())+".")); len(a) != 1 || len(a[0].Data) != 1 || a[0].Data[0] != 7 {
+		t.Errorf("a tensor of one byte, 7, is %v", a)
+	}
 	for text, want := range map[string]string{
 		"\x80\x02" + call("no file") + ".":                      "no file of PyTorch",
 		"\x80\x02" + call(legacyMagic+"\x80\x02K\x01.") + ".":   "part 3",
