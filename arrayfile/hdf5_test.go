@@ -2,6 +2,7 @@ package arrayfile
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -138,6 +139,34 @@ func TestDamagedHDF5(t *testing.T) {
 		if failed < 58 {
 			t.Errorf("%s: %d of 60 cuts were noticed", name, failed)
 		}
+	}
+}
+
+// TestHDF5ThatBranches: sixty levels of a tree, each with one child that it names twice, end before 2⁶⁰ of them are visited.
+func TestHDF5ThatBranches(t *testing.T) {
+	le := binary.LittleEndian
+	b := make([]byte, 10000)
+	words := func(at int, values ...uint64) {
+		for i, v := range values {
+			le.PutUint64(b[at+8*i:], v)
+		}
+	}
+	copy(b, hdf5Magic)
+	b[13], b[14] = 8, 8
+	words(24, 0, 0, 10000, 0, 0, 96) // base, free space, end, driver; name and header of the root
+	copy(b[96:], []byte{1, 0, 1, 0, 1, 0, 0, 0, 24, 0, 0, 0, 0, 0, 0, 0, hdf5SymbolTable, 0, 16})
+	words(96+24, 300, 200)
+	copy(b[200:], "HEAP")
+	words(208, 8, 0, 240)
+	for level := range 61 {
+		at := 300 + 100*(60-level)
+		copy(b[at:], "TREE")
+		b[at+5], b[at+6] = byte(level), 2
+		words(at+24, 0, uint64(at+100), 0, uint64(at+100))
+	}
+	copy(b[300+6100:], "SNOD\x01")
+	if _, err := Parse(b); err == nil || !strings.Contains(err.Error(), "again and again") {
+		t.Errorf("%v", err)
 	}
 }
 

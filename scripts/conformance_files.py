@@ -95,7 +95,7 @@ def by_safetensors(path):
 
 def by_torch(path):
     import torch
-    return {k: v.double().numpy() if v.is_floating_point() else v.numpy() for k, v in torch.load(path, weights_only=True).items() if hasattr(v, "numpy")}
+    return {k: v.double().numpy() if v.is_floating_point() else v.numpy() for k, v in torch.load(path, weights_only=hasattr(torch, "uint16")).items() if hasattr(v, "numpy")}
 
 
 def by_numpy(path):
@@ -194,12 +194,14 @@ def safetensors_files(write):
 
 def torch_files(write):
     import torch
-    tensors = {k: torch.from_numpy(v) for k, v in dict(columns(), **LISTS).items() if k != "word"}
+    name = "torch " + torch.__version__.split("+")[0]
+    late = () if hasattr(torch, "uint16") else ("uint16", "uint32", "uint64")
+    tensors = {k: torch.from_numpy(v) for k, v in dict(columns(), **LISTS).items() if k != "word" and k not in late}
     tensors.update(turned=torch.from_numpy(LISTS["lists32"]).t(), brain=torch.from_numpy(LISTS["lists32"]).bfloat16(), every=torch.from_numpy(LISTS["lists64"])[::3])
     old = {k: v for k, v in tensors.items() if k not in ("uint16", "uint32", "uint64")}
-    write("torch__zip.pt", lambda p: torch.save(dict(tensors, device=torch.device("cpu"), size=torch.Size([1])), p), by_torch)
-    write("torch__protocol5.pt", lambda p: torch.save(tensors, p, pickle_protocol=5), lambda p: {k: v.double().numpy() if v.is_floating_point() else v.numpy() for k, v in tensors.items()})
-    write("torch__old.pt", lambda p: torch.save(old, p, _use_new_zipfile_serialization=False), by_torch)
+    write(name + "__zip.pt", lambda p: torch.save(dict(tensors, device=torch.device("cpu"), size=torch.Size([1])), p), by_torch)
+    write(name + "__protocol5.pt", lambda p: torch.save(tensors, p, pickle_protocol=5), lambda p: {k: v.double().numpy() if v.is_floating_point() else v.numpy() for k, v in tensors.items()})
+    write(name + "__old.pt", lambda p: torch.save(old, p, _use_new_zipfile_serialization=False), by_torch)
 
 
 def numpy_files(write):
@@ -213,6 +215,13 @@ def numpy_files(write):
             with open(p, "wb") as f:
                 pickle.dump(table, f, protocol=protocol)
         write("pickle__protocol%d.pkl" % protocol, dump, by_pickle)
+
+
+def joblib_files(write):
+    import joblib
+    table = dict(columns(), **LISTS)
+    for how in (0, 3, ("gzip", 1)):
+        write("joblib__%s.joblib" % str(how).strip("()").replace("'", "").replace(", ", "_"), lambda p: joblib.dump(table, p, compress=how), joblib.load)
 
 
 def h5py_files(write):
@@ -316,7 +325,7 @@ def main(folder):
         for end in ("", ".want.npz"):
             os.replace(path + end, os.path.join(folder, name + end))
 
-    for part in [globals()[name] for name in sys.argv[2:]] or (numpy_files, pyarrow_parquet, pyarrow_ipc, pandas_files, polars_files, duckdb_files, fastparquet_files, scipy_files, safetensors_files, torch_files, h5py_files, packages, collections):
+    for part in [globals()[name] for name in sys.argv[2:]] or (numpy_files, pyarrow_parquet, pyarrow_ipc, pandas_files, polars_files, duckdb_files, fastparquet_files, scipy_files, safetensors_files, torch_files, joblib_files, h5py_files, packages, collections):
         try:
             part(write)
         except ImportError as e:
