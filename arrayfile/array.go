@@ -1,6 +1,6 @@
 // Package arrayfile reads and writes the files in which numerical programs keep arrays: numpy's
-// .npy and .npz, safetensors, and, read only, PyTorch's .pt, Parquet, MATLAB's .mat and pickles of
-// numpy arrays.
+// .npy and .npz, safetensors, and, read only, PyTorch's .pt, Parquet, Arrow, HDF5, MATLAB's .mat, pickles
+// of arrays, JSON and tables of text, any of them also packed with gzip.
 //
 // Readers are bounded: whatever a file claims, they allocate no more than its bytes justify, and nothing in a file is ever executed.
 // Writers are deterministic: the same arrays give the same bytes, and a file written by this package, read and written again, stays

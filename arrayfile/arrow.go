@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Arrow's IPC format (Apache Arrow, "Columnar format", version 1.5): messages one after the other, a schema and then batches of rows, each
@@ -184,7 +185,7 @@ func (a *arrowFile) message(m flat, body []byte) (err error) {
 			return errors.New("a dictionary without values")
 		}
 		id := header.number(0, 8)
-		batch, err := newArrowBatch(data, body)
+		batch, err := newArrowBatch(m, data, body)
 		if err != nil {
 			return err
 		}
@@ -196,7 +197,7 @@ func (a *arrowFile) message(m flat, body []byte) (err error) {
 		}
 		a.dictionaries[id] = append(a.dictionaries[id], batch)
 	case kind == 3:
-		batch, err := newArrowBatch(header, body)
+		batch, err := newArrowBatch(m, header, body)
 		if err == nil && len(batch.nodes)/16 < len(a.fields) {
 			err = fmt.Errorf("a batch of %d columns, and the schema has %d", len(batch.nodes)/16, len(a.fields))
 		}
@@ -211,7 +212,8 @@ func (a *arrowFile) message(m flat, body []byte) (err error) {
 	return err
 }
 
-func newArrowBatch(t flat, body []byte) (arrowBatch, error) {
+// newArrowBatch reads a batch. Arrow 0.17 named the compression beside the message, in words; without them packed buffers would be read as numbers.
+func newArrowBatch(m, t flat, body []byte) (arrowBatch, error) {
 	rows := t.number(0, 8)
 	if rows < 0 || rows > math.MaxInt32*int64(64) {
 		return arrowBatch{}, fmt.Errorf("a batch of %d rows", rows)
@@ -220,6 +222,14 @@ func newArrowBatch(t flat, body []byte) (arrowBatch, error) {
 	if c, ok := t.table(3); ok {
 		out.codec = c.number(0, 1)
 	}
+	m.tables(4, func(note flat) {
+		if string(note.vector(0, 1)) == "ARROW:experimental_compression" {
+			codec, known := map[string]int64{"lz4": 0, "zstd": 1}[strings.ToLower(string(note.vector(1, 1)))]
+			if out.codec = codec; !known {
+				out.codec = math.MaxInt64
+			}
+		}
+	})
 	return out, nil
 }
 

@@ -56,6 +56,31 @@ func TestArrowNamesWhatItLeavesOut(t *testing.T) {
 	}
 }
 
+// TestArrowOf017: its packed numbers were read as if they were not packed, since a note beside the message says so.
+func TestArrowOf017(t *testing.T) {
+	b, err := os.ReadFile("testdata/arrow_017.arrow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := loadAll(t, b)[0]
+	v, err := a.Int64s()
+	if err != nil || len(v) != 400 {
+		t.Fatalf("%d numbers, %v", len(v), err)
+	}
+	for i := range v {
+		if v[i] != int64(i%3) {
+			t.Fatalf("number %d is %d", i, v[i])
+		}
+	}
+	f, err := Parse(bytes.Replace(b, []byte("lz4\x00"), []byte("lzo\x00"), 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Load("a"); err == nil || !strings.Contains(err.Error(), "compression") {
+		t.Errorf("another compression: %v", err)
+	}
+}
+
 // TestDamagedArrow: whatever byte is wrong or missing, there is an error or complete arrays, and no more memory than the file justifies.
 func TestDamagedArrow(t *testing.T) {
 	for name, b := range arrowFiles(t) {

@@ -28,8 +28,7 @@ type entry struct {
 	err   error                    // why it cannot be read; then only Header.Name is set
 }
 
-// Open opens a .npy, .npz, .safetensors, PyTorch .pt, Parquet or MATLAB (5 to 7) .mat file, recognised by its content, and reads the
-// headers of its arrays. The file is memory-mapped until Close: read its arrays within Guard and call File.Changed afterwards, or
+// Open opens a file of any of the formats, recognised by its content, and reads the headers of its arrays. The file is memory-mapped until Close: read its arrays within Guard and call File.Changed afterwards, or
 // use Read instead of Open. Otherwise another program that truncates the file meanwhile crashes the reader. What is unpacked or
 // copied stays within NewFileBudget.
 func Open(path string) (*File, error) { return OpenWithin(path, nil) }
@@ -37,7 +36,7 @@ func Open(path string) (*File, error) { return OpenWithin(path, nil) }
 // OpenWithin is Open within a budget that other files and callers may share; Close returns what the file has taken. If something
 // does not fit, this call or Load returns a *BudgetError.
 func OpenWithin(path string, budget *Budget) (*File, error) {
-	m, err := mapped(path, ".npy, .npz, .safetensors, .pt, .parquet or .mat")
+	m, err := mapped(path, "a file of arrays")
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +70,12 @@ func ParseWithin(b []byte, budget *Budget) (*File, error) {
 }
 
 func parse(b []byte, account *account) (*File, error) {
+	if isPacked(b) {
+		var err error
+		if b, err = unpackedFile(b, account); err != nil {
+			return nil, fmt.Errorf("arrayfile: the file is packed: %w", err)
+		}
+	}
 	f := &File{}
 	var err error
 	switch {
@@ -84,6 +89,8 @@ func parse(b []byte, account *account) (*File, error) {
 		f.entries, err = parseParquet(b, account)
 	case isArrow(b):
 		f.entries, err = parseArrow(b, account)
+	case isHDF5(b):
+		f.entries, err = parseHDF5(b, account)
 	case isMAT(b):
 		f.entries, err = parseMAT(b, account)
 	case len(b) > 8 && b[8] == '{':
@@ -94,7 +101,9 @@ func parse(b []byte, account *account) (*File, error) {
 		}
 	case isMAT4(b):
 		f.entries, err = parseMAT4(b, account)
-	case isText(b) && b[0] != '{' && b[0] != '[' && b[0] != '<':
+	case isJSON(b):
+		f.entries, err = parseJSON(b, account)
+	case isText(b) && b[0] != '<':
 		if f.entries, err = parseTable(b, account); err == errNoTable {
 			err = unknownFormat(b)
 		}
@@ -104,16 +113,12 @@ func parse(b []byte, account *account) (*File, error) {
 	return f, err
 }
 
-// unknownFormat says that a file is in none of the formats, and what to do about formats that are often met.
+// unknownFormat says that a file is in none of the formats, and what to do.
 func unknownFormat(b []byte) error {
-	const keep = "; in Python: numpy.savez(\"x.npz\", features=…, labels=…)"
-	switch {
-	case bytes.HasPrefix(b, []byte("{")), bytes.HasPrefix(b, []byte("[")):
-		return errors.New("arrayfile: JSON is not read" + keep)
-	case bytes.HasPrefix(b, []byte{0x1f, 0x8b}):
-		return errors.New("arrayfile: the file is packed with gzip; unpack it first: gunzip FILE")
+	if isPacked(b) {
+		return errors.New("arrayfile: the file is packed twice; unpack it first: gunzip FILE")
 	}
-	return fmt.Errorf("arrayfile: the file starts with %.8q, which is none of .npy, .npz, .safetensors, .pt, .pkl, .parquet, .arrow, .csv and .mat%s", b, keep)
+	return fmt.Errorf("arrayfile: the file starts with %.8q, which is none of .npy, .npz, .safetensors, .pt, .pkl, .parquet, .arrow, .h5, .json, .csv and .mat; in Python: numpy.savez(\"x.npz\", features=…, labels=…)", b)
 }
 
 func loaded(arrays ...Array) []entry {

@@ -10,8 +10,7 @@ import (
 
 // Level 5 MAT-files (MATLAB 5 to 7; MathWorks, "MAT-File Format", R2023b): a header of 128 bytes, then elements, each a tag with
 // type and size followed by its data, padded to 8 bytes, except that compressed elements follow one another without padding.
-// Numerical arrays are read; cells, structures, text, sparse and complex arrays are named and refused. Files of MATLAB 7.3 are HDF5
-// and are not read.
+// Numerical arrays are read; cells, structures, text, sparse and complex arrays are named and refused. Files of MATLAB 7.3 are HDF5.
 
 // matHeader is the length of the header: 116 bytes of text, 8 of an offset, a version and the letters that give the byte order.
 const matHeader = 128
@@ -25,10 +24,8 @@ const (
 // matTypes gives the element types that hold numbers, by their code.
 var matTypes = map[uint32]DType{1: I8, 2: U8, 3: I16, 4: U16, 5: I32, 6: U32, 7: F32, 9: F64, 12: I64, 13: U64}
 
-// isMAT reports whether b starts like a file of MATLAB 5 or later, including HDF5.
-func isMAT(b []byte) bool {
-	return bytes.HasPrefix(b, []byte("\x89HDF\r\n\x1a\n")) || bytes.HasPrefix(b, []byte("MATLAB "))
-}
+// isMAT reports whether b starts like a file of MATLAB 5 to 7.
+func isMAT(b []byte) bool { return bytes.HasPrefix(b, []byte("MATLAB ")) }
 
 // parseMAT lists the arrays of a file; compressed ones are unpacked only as far as their names and shapes.
 func parseMAT(b []byte, account *account) ([]entry, error) {
@@ -56,14 +53,8 @@ func parseMAT(b []byte, account *account) ([]entry, error) {
 	return entries, nil
 }
 
-// errHDF5 says what to do with files that h5py, Keras and MATLAB 7.3 write.
-var errHDF5 = errors.New("the file is HDF5, which is not read; in MATLAB save it with -v7, in Python: f = h5py.File(\"x.h5\"); numpy.savez(\"x.npz\", features=f[\"…\"][:], labels=f[\"…\"][:])")
-
 // matOrder checks the header.
 func matOrder(b []byte) (binary.ByteOrder, error) {
-	if len(b) >= 8 && b[0] == 0x89 || bytes.HasPrefix(b, []byte("MATLAB 7.3")) {
-		return nil, errHDF5
-	}
 	if len(b) < matHeader {
 		return nil, fmt.Errorf("the file ends within its header, after %d of %d bytes", len(b), matHeader)
 	}

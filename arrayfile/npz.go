@@ -85,7 +85,10 @@ func alignment(offset int64) []byte {
 	return append(b, make([]byte, pad)...)
 }
 
-// parseZip reads the directory of a zip archive, numpy's or PyTorch's, and the headers of its arrays.
+// kerasWeights is the member of Keras's .keras files that holds a model's arrays.
+const kerasWeights = "model.weights.h5"
+
+// parseZip reads the directory of a zip archive, numpy's, PyTorch's or Keras's, and the headers of its arrays.
 func parseZip(b []byte, account *account) ([]entry, error) {
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
@@ -97,6 +100,13 @@ func parseZip(b []byte, account *account) ([]entry, error) {
 	}
 	if pickle, ok := pickleMember(members); ok {
 		return parsePT(members, pickle, account)
+	}
+	if i := slices.IndexFunc(members, func(m member) bool { return m.Name == kerasWeights }); i >= 0 {
+		inner, err := members[i].bytes()
+		if err != nil {
+			return nil, fmt.Errorf("arrayfile: keras: %w", err)
+		}
+		return parseHDF5(inner, account)
 	}
 	var entries []entry
 	seen := map[string]bool{}

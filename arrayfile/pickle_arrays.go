@@ -11,6 +11,12 @@ import (
 // them. Anything else becomes a value that says so, and hides nothing but itself.
 type arraysDialect struct {
 	storages map[string]int // bytes of an element of each storage that is referred to
+	account  *account
+	within   bool // a file within a pickle, which holds no further ones
+}
+
+func newArraysDialect(account *account) *arraysDialect {
+	return &arraysDialect{storages: map[string]int{}, account: account}
 }
 
 // foreign is a value that is not read.
@@ -39,13 +45,7 @@ var plainGlobals = []string{"torch device", "torch layout", "torch.serialization
 	"builtins bytearray", "builtins bytes", "builtins type", "builtins object", "__builtin__ set", "__builtin__ frozenset", "__builtin__ xrange", "__builtin__ slice", "__builtin__ complex", "__builtin__ bytearray",
 	"datetime ", "pathlib ", "collections Counter", "collections deque", "argparse Namespace", "types SimpleNamespace", "uuid UUID", "decimal Decimal", "fractions Fraction"}
 
-// known refuses a file that is no pickle behind its first bytes.
-func (*arraysDialect) known(g global) error {
-	if strings.HasPrefix(string(g), "joblib.") {
-		return errors.New("joblib writes arrays between the parts of a pickle; load the file with joblib.load and save its arrays with numpy.savez")
-	}
-	return nil
-}
+func (*arraysDialect) known(global) error { return nil }
 
 func (*arraysDialect) lenient() bool { return true }
 
@@ -66,7 +66,13 @@ func (d *arraysDialect) call(callee any, args tuple) (any, error) {
 	if !ok {
 		return nil, errors.New("something is called that is not a function")
 	}
+	if g == joblibArray {
+		return &joblibWrapper{}, nil
+	}
 	v, err := torchCall(g, args)
+	if g == storageFromBytes && len(args) == 1 {
+		v, err = d.storageWithin(args[0])
+	}
 	if err == errNotKnown && (numpyDialect{}).known(g) == nil {
 		v, err = numpyDialect{}.call(g, args)
 	}
@@ -140,7 +146,7 @@ func newUnread(state any, err error) *unread {
 
 // pickleEntries lists the arrays of a pickle, whose names begin with prefix.
 func pickleEntries(prefix string, b []byte, account *account) ([]entry, error) {
-	root, n, err := unpickle(b, &arraysDialect{map[string]int{}}, account)
+	root, n, err := unpickle(b, newArraysDialect(account), account)
 	if err == nil && n != len(b) {
 		err = fmt.Errorf("pickle: %d bytes follow its end", len(b)-n)
 	}

@@ -20,7 +20,9 @@ func (m *machine) object(op byte) {
 		if s, ok := state.(tuple); ok {
 			m.costOf(s)
 		}
-		if m.err == nil {
+		if w, ok := v.(*joblibWrapper); ok && m.err == nil {
+			v = m.joblib(w, state)
+		} else if m.err == nil {
 			m.fail(m.state(v, state))
 		}
 		m.push(v)

@@ -13,7 +13,8 @@ type (
 		elements
 		class string // such as "FloatStorage"
 		key   string
-		count int64 // of elements
+		count int64  // of elements
+		data  []byte // nil: it lies elsewhere, and key says where
 	}
 	elements struct {
 		dtype DType // 0: a type that cannot be read
@@ -34,6 +35,7 @@ const (
 	rebuildParameterState global = "torch._utils _rebuild_parameter_with_state"
 	rebuildSubclass       global = "torch._tensor _rebuild_from_type_v2"
 	torchSize             global = "torch Size"
+	storageFromBytes      global = "torch.storage _load_from_bytes" // what pickle.dump makes of a storage
 	orderedDict           global = "collections OrderedDict"
 )
 
@@ -147,7 +149,7 @@ func newStorage(v any) (storage, error) {
 		return storage{}, errors.New("a storage that is a view of another, as very old versions wrote it; save it again with a newer one")
 	}
 	_, name, _ := strings.Cut(string(class), " ")
-	return storage{kind, name, key, count}, nil
+	return storage{elements: kind, class: name, key: key, count: count}, nil
 }
 
 func integers64(v any) ([]int64, bool) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unsafe"
 )
 
 // PyTorch's files: torch.save writes a zip archive of one pickle and one member per storage; older versions (and
@@ -48,7 +49,7 @@ func parsePT(members []member, pickle member, account *account) ([]entry, error)
 		}
 		big = string(order) == "big"
 	}
-	root, n, err := unpickle(text, &arraysDialect{map[string]int{}}, account)
+	root, n, err := unpickle(text, newArraysDialect(account), account)
 	if err == nil && n != len(text) {
 		err = fmt.Errorf("pickle: %d bytes follow its end", len(text)-n)
 	}
@@ -71,32 +72,11 @@ func parsePT(members []member, pickle member, account *account) ([]entry, error)
 // parseLegacyPT reads the older format: magic, version, system, value, keys, then for each key the
 // number of elements and the elements.
 func parseLegacyPT(b []byte, account *account) ([]entry, error) {
-	var parts [5]any
-	at := 0
-	dialect := &arraysDialect{map[string]int{}}
-	for i := range parts {
-		v, n, err := unpickle(b[at:], dialect, account)
-		if err != nil {
-			return nil, fmt.Errorf("arrayfile: pt: part %d: %w", i+1, err)
-		}
-		parts[i] = v
-		at += n
-	}
-	if parts[1] != int64(1001) {
-		return nil, fmt.Errorf("arrayfile: pt: version %v of the old format; want 1001", parts[1])
-	}
-	if system, ok := parts[2].(*dict); !ok || system.get("little_endian") != true {
-		return nil, errors.New("arrayfile: pt: the file was written by a big-endian machine in the old format, which is not read; save it again")
-	}
-	keys, ok := parts[4].(*list)
-	if !ok {
-		return nil, errors.New("arrayfile: pt: the old format's list of storages is missing")
-	}
-	where, err := legacyStorages(b, at, keys.items, dialect.storages)
+	root, where, err := legacyParts(b, newArraysDialect(account))
 	if err != nil {
 		return nil, fmt.Errorf("arrayfile: pt: %w", err)
 	}
-	entries, err := flatten("", parts[3], false, account, func(s storage) ([]byte, error) {
+	entries, err := flatten("", root, false, account, func(s storage) ([]byte, error) {
 		data, ok := where[s.key]
 		if !ok {
 			return nil, fmt.Errorf("storage %.40q is missing", s.key)
@@ -107,6 +87,52 @@ func parseLegacyPT(b []byte, account *account) ([]entry, error) {
 		return nil, fmt.Errorf("arrayfile: pt: %w", err)
 	}
 	return entries, nil
+}
+
+// legacyParts returns what a file of the older format holds, and where its storages are.
+func legacyParts(b []byte, dialect *arraysDialect) (root any, where map[string][]byte, err error) {
+	var parts [5]any
+	at := 0
+	for i := range parts {
+		v, n, err := unpickle(b[at:], dialect, dialect.account)
+		if err != nil {
+			return nil, nil, fmt.Errorf("part %d: %w", i+1, err)
+		}
+		parts[i] = v
+		at += n
+	}
+	if parts[1] != int64(1001) {
+		return nil, nil, fmt.Errorf("version %v of the old format; want 1001", parts[1])
+	}
+	if system, ok := parts[2].(*dict); !ok || system.get("little_endian") != true {
+		return nil, nil, errors.New("the file was written by a big-endian machine in the old format, which is not read; save it again")
+	}
+	keys, ok := parts[4].(*list)
+	if !ok {
+		return nil, nil, errors.New("the old format's list of storages is missing")
+	}
+	where, err = legacyStorages(b, at, keys.items, dialect.storages)
+	return parts[3], where, err
+}
+
+// storageWithin reads a storage that pickle.dump wrote: a whole file of the older format, in bytes.
+func (d *arraysDialect) storageWithin(of any) (any, error) {
+	text, ok := of.(string)
+	if !ok || d.within || !strings.HasPrefix(text, legacyMagic) {
+		return nil, errors.New("a tensor's elements are no file of PyTorch's older format; save it with torch.save")
+	}
+	inner := newArraysDialect(d.account)
+	inner.within = true
+	root, where, err := legacyParts(unsafe.Slice(unsafe.StringData(text), len(text)), inner)
+	s, ok := root.(storage)
+	if err == nil && !ok {
+		err = errors.New("a tensor's elements are no storage")
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.data = where[s.key]
+	return s, nil
 }
 
 // legacyStorages finds the storages of the older format, which start at byte at of b, in the order of keys.

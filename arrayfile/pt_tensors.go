@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 	"unsafe"
 )
 
@@ -126,7 +124,7 @@ func (f *flattener) sequence(name string, items tuple, depth int) error {
 			return err
 		}
 	}
-	return nil
+	return f.fields(name, items, depth)
 }
 
 func (f *flattener) child(name, key string, v any, depth int) error {
@@ -152,81 +150,6 @@ func (f *flattener) add(e entry) error {
 	return nil
 }
 
-// areNumbers reports whether a list has numbers alone, and whether they are integers.
-func areNumbers(items []any) (numbers, whole bool) {
-	whole = true
-	for _, x := range items {
-		switch x.(type) {
-		case int64, bool:
-		case float64:
-			whole = false
-		default:
-			return false, false
-		}
-	}
-	return len(items) > 0, whole
-}
-
-// numbers turns a list of numbers into an array; true is 1.
-func numbers(name string, items []any, whole bool) Array {
-	ints, floats := []int64(nil), []float64(nil)
-	if whole {
-		ints = make([]int64, len(items))
-	} else {
-		floats = make([]float64, len(items))
-	}
-	for i, x := range items {
-		n, isFloat := int64(0), false
-		switch x := x.(type) {
-		case int64:
-			n = x
-		case bool:
-			n = map[bool]int64{true: 1}[x]
-		case float64:
-			floats[i], isFloat = x, true
-		}
-		switch {
-		case whole:
-			ints[i] = n
-		case !isFloat:
-			floats[i] = float64(n)
-		}
-	}
-	if whole {
-		return Of(name, []int{len(ints)}, ints)
-	}
-	return Of(name, []int{len(floats)}, floats)
-}
-
-// words turns a list of words into a column of categories.
-func words(name string, items []any, account *account) (Array, bool, error) {
-	notWord := func(x any) bool { word, ok := x.(string); return !ok || !utf8.ValidString(word) }
-	if len(items) == 0 || slices.ContainsFunc(items, notWord) {
-		return Array{}, false, nil
-	}
-	if err := account.take(8 * int64(len(items))); err != nil {
-		return Array{}, false, err
-	}
-	codes, seen := make([]int64, 0, len(items)), map[string]int64{}
-	h := Header{Name: name, DType: I64, Shape: []int{len(items)}}
-	for _, x := range items {
-		word := x.(string)
-		code, known := seen[word]
-		if !known {
-			if err := account.take(int64(len(word)) + wordMemory); err != nil {
-				return Array{}, false, err
-			}
-			word, code = strings.Clone(word), int64(len(seen))
-			seen[word] = code
-			h.Categories = append(h.Categories, word)
-		}
-		codes = append(codes, code)
-	}
-	a := Of(name, h.Shape, codes)
-	a.Categories = h.Categories
-	return a, true, nil
-}
-
 // entry checks a tensor against its storage. Elements in row-major or column-major order stay in place; others are copied when
 // loaded.
 func (t tensor) entry(name string, big bool, account *account, data stored) entry {
@@ -245,9 +168,12 @@ func (t tensor) entry(name string, big bool, account *account, data stored) entr
 	rows, columns := t.contiguous(false), t.contiguous(true)
 	e.BigEndian, e.Fortran = big && t.dtype.Size() > 1, columns && !rows
 	e.load = func() ([]byte, error) {
-		b, err := data(t.storage)
-		if err != nil {
-			return nil, err
+		b := t.data
+		if b == nil {
+			var err error
+			if b, err = data(t.storage); err != nil {
+				return nil, err
+			}
 		}
 		size := int64(t.dtype.Size())
 		if t.count > int64(len(b))/size {

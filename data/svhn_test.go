@@ -56,7 +56,7 @@ func TestSVHNErrors(t *testing.T) {
 		want string
 	}{
 		"cut":     {whole[:len(whole)-1], "cut short"},
-		"hdf5":    {append([]byte("MATLAB 7.3 MAT-file"), make([]byte, 600)...), "save it with -v7"},
+		"hdf5":    {append([]byte("MATLAB 7.3 MAT-file"), make([]byte, 600)...), "want IM or MI"},
 		"another": {read(t, "../arrayfile/testdata/mat_plain.mat"), "images X are [4 3 3 5] of U8; want [32 32 3 5] of U8"},
 		"no y":    {read(t, "../arrayfile/testdata/mat_odd.mat"), `has no array "y"`},
 		"text":    {[]byte("<html>not found</html>"), "which is none of"},

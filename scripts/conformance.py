@@ -2,7 +2,7 @@
 """Writes one set of features with whatever libraries are installed here, has each file measured, and compares with the arrays themselves.
 Then has every column of larger tables compared with what a second library reads (conformance_files.py, TestConformance of arrayfile).
 
-    COLLAPSE_BINARY=… scripts/conformance.py
+    COLLAPSE_BINARY=… [COLLAPSE_CONFORMANCE=COLLECTIONS] scripts/conformance.py
 
 Needs numpy and Go; a library that is missing is named. A line for each file; exits with 1 if one is refused or differs.
 """
@@ -95,6 +95,9 @@ def tables():
     here = os.path.dirname(os.path.abspath(__file__))
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, os.path.join(here, "conformance_files.py"), folder], check=True)
+        old = os.environ.get("COLLAPSE_OLD_PYTHON", "/usr/bin/python3")  # Debian's PyTorch 1.13
+        if subprocess.run([old, "-W", "ignore", os.path.join(here, "conformance_files.py"), folder, "torch_files"]).returncode:
+            print("nothing written by the PyTorch of %s" % old)
         test = ["go", "test", "-count=1", "-run", "^TestConformance$", "-v", "./arrayfile"]
         return subprocess.run(test, cwd=os.path.dirname(here), env=dict(os.environ, COLLAPSE_CONFORMANCE=folder)).returncode == 0
 

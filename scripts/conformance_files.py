@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Writes tables of numbers, lists and words with whatever libraries are installed here, and beside each what a second library reads of it.
+"""Writes tables of numbers, lists and words with whatever libraries are installed here, and beside each what a second library reads of it. Test
+data inside those libraries, and public collections in folders of COLLAPSE_CONFORMANCE, join them.
 
-    scripts/conformance_files.py DIR
+    [COLLAPSE_CONFORMANCE=COLLECTIONS] scripts/conformance_files.py DIR [PART…]
 
 TestConformance of arrayfile, with COLLAPSE_CONFORMANCE=DIR, reads each FILE and compares with FILE.want.npz. A file is called WRITER__HOW.SUFFIX.
 """
+import glob
+import importlib.util
 import os
 import pickle
+import shutil
 import sys
 
 import numpy as np
@@ -91,7 +95,7 @@ def by_safetensors(path):
 
 def by_torch(path):
     import torch
-    return {k: v.double().numpy() if v.is_floating_point() else v.numpy() for k, v in torch.load(path, weights_only=True).items() if hasattr(v, "numpy")}
+    return {k: v.double().numpy() if v.is_floating_point() else v.numpy() for k, v in torch.load(path, weights_only=hasattr(torch, "uint16")).items() if hasattr(v, "numpy")}
 
 
 def by_numpy(path):
@@ -106,8 +110,15 @@ def by_pickle(path):
 
 def by_h5py(path):
     import h5py
+    out = {}
+
+    def see(name, x):
+        if isinstance(x, h5py.Dataset):
+            v = np.array([t.decode() for t in x[...].tolist()]) if x.dtype.kind in "OS" else x[...]
+            out[name.replace("/", ".")] = v
     with h5py.File(path) as f:
-        return {k: f[k][:] for k in f}
+        f.visititems(see)
+    return out
 
 
 def pyarrow_parquet(write):
@@ -183,12 +194,14 @@ def safetensors_files(write):
 
 def torch_files(write):
     import torch
-    tensors = {k: torch.from_numpy(v) for k, v in dict(columns(), **LISTS).items() if k != "word"}
+    name = "torch " + torch.__version__.split("+")[0]
+    late = () if hasattr(torch, "uint16") else ("uint16", "uint32", "uint64")
+    tensors = {k: torch.from_numpy(v) for k, v in dict(columns(), **LISTS).items() if k != "word" and k not in late}
     tensors.update(turned=torch.from_numpy(LISTS["lists32"]).t(), brain=torch.from_numpy(LISTS["lists32"]).bfloat16(), every=torch.from_numpy(LISTS["lists64"])[::3])
     old = {k: v for k, v in tensors.items() if k not in ("uint16", "uint32", "uint64")}
-    write("torch__zip.pt", lambda p: torch.save(dict(tensors, device=torch.device("cpu"), size=torch.Size([1])), p), by_torch)
-    write("torch__protocol5.pt", lambda p: torch.save(tensors, p, pickle_protocol=5), lambda p: {k: v.double().numpy() if v.is_floating_point() else v.numpy() for k, v in tensors.items()})
-    write("torch__old.pt", lambda p: torch.save(old, p, _use_new_zipfile_serialization=False), by_torch)
+    write(name + "__zip.pt", lambda p: torch.save(dict(tensors, device=torch.device("cpu"), size=torch.Size([1])), p), by_torch)
+    write(name + "__protocol5.pt", lambda p: torch.save(tensors, p, pickle_protocol=5), lambda p: {k: v.double().numpy() if v.is_floating_point() else v.numpy() for k, v in tensors.items()})
+    write(name + "__old.pt", lambda p: torch.save(old, p, _use_new_zipfile_serialization=False), by_torch)
 
 
 def numpy_files(write):
@@ -204,14 +217,101 @@ def numpy_files(write):
         write("pickle__protocol%d.pkl" % protocol, dump, by_pickle)
 
 
+def joblib_files(write):
+    import joblib
+    table = dict(columns(), **LISTS)
+    for how in (0, 3, ("gzip", 1)):
+        write("joblib__%s.joblib" % str(how).strip("()").replace("'", "").replace(", ", "_"), lambda p: joblib.dump(table, p, compress=how), joblib.load)
+
+
 def h5py_files(write):
     import h5py
+    table = dict(columns(), **LISTS)
+    words = table.pop("word")
 
-    def save(p):
-        with h5py.File(p, "w") as f:
-            for name, v in LISTS.items():
-                f[name] = v
-    write("h5py__default.h5", save, by_h5py)
+    def save(p, libver, **how):
+        with h5py.File(p, "w", libver=libver) as f:
+            for name, v in table.items():
+                if how.get("maxshape") == "first":
+                    more = dict(how, maxshape=(None,) + v.shape[1:])
+                elif how.get("maxshape") == "all":
+                    more = dict(how, maxshape=(None,) * v.ndim)
+                elif how.get("maxshape") == "last":
+                    more = dict(how, maxshape=v.shape[:-1] + (None,))
+                elif how.get("maxshape") == "twice":
+                    more = dict(how, maxshape=tuple(2 * n for n in v.shape))
+                else:
+                    more = how
+                if more.get("chunks") == "small":
+                    more = dict(more, chunks=(7,) if v.ndim == 1 else (64, 2))
+                f.create_dataset(name, data=v, **more)
+            f.create_dataset("word", data=words.astype(object), dtype=h5py.string_dtype())
+            f.create_dataset("deep/er/big_endian", data=table["lists32"].astype(">f4"), **({} if "chunks" in how else how))
+            f["deep/fixed"] = np.char.encode(words, "utf8")
+            f.create_dataset("deep/cube", data=np.arange(3000.0).reshape(10, 20, 15), chunks=(3, 7, 4))
+            f.create_dataset("deep/scalar", data=3.5)
+            for i in range(0 if how else 40):
+                f["many/with a long name %d" % i] = [i]
+
+    def large(p):
+        with h5py.File(p, "w", libver="latest") as f:  # indexes with pages and blocks of blocks
+            f.create_dataset("grows", data=np.arange(300000) % 251, dtype="u1", chunks=(1,), maxshape=(None,))
+            f.create_dataset("fixed", data=np.arange(9000) % 251, dtype="u1", chunks=(1,), fletcher32=True)
+            f.create_dataset("tree", data=np.arange(40000).reshape(200, 200) % 251, dtype="u1", chunks=(1, 1), maxshape=(None, None))
+            for i in range(20000):
+                f["heap/a name that takes some room, %d" % i] = h5py.SoftLink("/grows")
+            f["heap/z"] = [1]
+    write("h5py__large.h5", large, by_h5py)
+    for libver in ("earliest", "v108", "v110", "v200", "latest"):
+        for name, how in {"contiguous": {}, "gzip": dict(compression="gzip"), "lzf": dict(compression="lzf", shuffle=True), "small": dict(chunks="small"), "checked": dict(chunks="small", compression="gzip", shuffle=True, fletcher32=True),
+                          "grows": dict(chunks="small", maxshape="first", compression="gzip"), "grows_plain": dict(chunks="small", maxshape="first"), "all": dict(chunks="small", maxshape="all"), "all_gzip": dict(chunks="small", maxshape="all", compression="gzip"),
+                          "last": dict(chunks="small", maxshape="last"), "twice": dict(chunks="small", maxshape="twice"), "whole": dict(chunks=True, maxshape="twice", fletcher32=True)}.items():
+            write("h5py__%s_%s.h5" % (libver, name), lambda p: save(p, (libver, libver if libver != "earliest" else "latest"), **how), by_h5py)
+
+# What public repositories hold, by their names; each is a folder, a clone for instance, of COLLAPSE_CONFORMANCE.
+COLLECTIONS = ("parquet-testing", "arrow-testing", "candle", "safetensors", "fastparquet")
+SECOND = {".parquet": lambda p: want_of(__import__("pyarrow.parquet").parquet.ParquetFile(p).read()), ".feather": by_pyarrow, ".mat": by_scipy, ".h5": by_h5py, ".hdf5": by_h5py, ".npy": lambda p: {"": np.load(p)}, ".npz": by_numpy,
+          ".safetensors": by_safetensors}
+
+
+def plain(v):
+    """Whether an array is one that features or labels can be: real numbers or words, of some length, without missing values."""
+    v = np.asarray(v)
+    return v.dtype.kind in "biufU" and v.size > 0 and v.dtype.itemsize // (4 if v.dtype.kind == "U" else 1) > 0 and v.dtype not in (np.longdouble,)
+
+
+def collected(write, name, folder):
+    """Files of others, as far as a second reader finds plain arrays in them."""
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "**", "*"), recursive=True)):
+        read = SECOND.get(os.path.splitext(path)[1])
+        if read is None or os.path.getsize(path) > 20 << 20 or "bad_data" in path or "corrupt" in path:
+            continue
+        try:
+            arrays = {k: v for k, v in read(path).items() if plain(v)}
+        except Exception as e:  # a type of its own, or damage on purpose
+            print("%s: the second reader says: %.100s" % (os.path.relpath(path, folder), str(e).replace("\n", " ")))
+            continue
+        if arrays:
+            write("%s__%s" % (name, os.path.relpath(path, folder).replace(os.sep, "_")), lambda p: shutil.copyfile(path, p), lambda _: arrays)
+
+
+def packages(write):
+    for name in ("scipy", "pyarrow", "h5py", "fastparquet", "safetensors", "numpy"):
+        spec = importlib.util.find_spec(name)
+        if spec is None:
+            print("%s: not installed" % name)
+            continue
+        collected(write, "in " + name, os.path.dirname(spec.origin))
+
+
+def collections(write):
+    where = os.environ.get("COLLAPSE_CONFORMANCE")
+    for name in COLLECTIONS:
+        folder = os.path.join(where or "", name)
+        if where and os.path.isdir(folder):
+            collected(write, name, folder)
+        else:
+            print("%s: missing; clone it into a folder that COLLAPSE_CONFORMANCE names" % name)
 
 
 def main(folder):
@@ -225,7 +325,7 @@ def main(folder):
         for end in ("", ".want.npz"):
             os.replace(path + end, os.path.join(folder, name + end))
 
-    for part in (numpy_files, pyarrow_parquet, pyarrow_ipc, pandas_files, polars_files, duckdb_files, fastparquet_files, scipy_files, safetensors_files, torch_files, h5py_files):
+    for part in [globals()[name] for name in sys.argv[2:]] or (numpy_files, pyarrow_parquet, pyarrow_ipc, pandas_files, polars_files, duckdb_files, fastparquet_files, scipy_files, safetensors_files, torch_files, joblib_files, h5py_files, packages, collections):
         try:
             part(write)
         except ImportError as e:

@@ -21,7 +21,7 @@ import (
 )
 
 type measureCmd struct {
-	Files []string `arg:"" optional:"" help:"Files with features, labels and optionally a classifier under their usual names: npz, npy, safetensors, PyTorch pt, Parquet; or one folder that the Python package collapse wrote, or several with keep=\"states\". - reads npy records from standard input." placeholder:"FILE"`
+	Files []string `arg:"" optional:"" help:"Files with features, labels and optionally a classifier under their usual names: npz, npy, safetensors, PyTorch pt, pickle, Parquet, Arrow, HDF5, csv, json, mat, also in gzip; or one folder that the Python package collapse wrote, or several with keep=\"states\". - reads npy records from standard input." placeholder:"FILE"`
 
 	Features []string `help:"File or quoted pattern of shards with the features (N×d)." placeholder:"GLOB" sep:"none" group:"Single arrays:"`
 	Labels   []string `help:"Files with the labels (N)." placeholder:"GLOB" sep:"none" group:"Single arrays:"`

@@ -113,7 +113,7 @@ func TestListsOfFilesStayInTheirFolder(t *testing.T) {
 		`{"weight_map": [1]}`:                                      "want a list of the files of a model",
 		`[]`:                                                       "want a list of the files of a model",
 		`{"weight_map": {"features": "missing.safetensors"}}`:      "names missing.safetensors",
-		`{"weight_map": {"features": "m.safetensors.index.json"}}`: "JSON is not read",
+		`{"weight_map": {"features": "m.safetensors.index.json"}}`: "it has no array",
 	} {
 		path := filepath.Join(t.TempDir(), "m.safetensors.index.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -166,7 +166,7 @@ func (s *shard) label(h arrayfile.Header) string {
 	if h.Name != "" {
 		return h.Name
 	}
-	base := filepath.Base(s.path)
+	base := strings.TrimSuffix(filepath.Base(s.path), ".gz")
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 

@@ -3,6 +3,7 @@ package featurefiles
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"collapse.example/collapse/arrayfile"
@@ -33,7 +34,7 @@ var otherwise = map[string]struct {
 	"polars.csv":                    {want: sixtyText},
 	"no_header.csv":                 {want: sixtyText},
 	"duck_bars.csv":                 {want: sixtyText, req: Request{Files: []string{"testdata/origins/duck_bars.csv"}, Keys: [roleCount]string{Features: "sepal*,petal*"}}},
-	"dataset_info.json":             {req: Request{Files: []string{"testdata/origins/dataset"}}},
+	"pandas.csv.gz":                 {want: sixtyText},
 	"labels.txt":                    {req: Request{Files: []string{"testdata/origins/savetxt/features.txt", "testdata/origins/savetxt/labels.txt"}}},
 	"named_columns.csv":             {want: sixtyText, req: Request{Files: []string{"testdata/origins/named_columns.csv"}, Keys: [roleCount]string{Features: "sepal *,petal*"}}},
 	"labels.npy":                    {req: Request{From: [roleCount][]string{Features: {"testdata/origins/vim/o3_features.pkl"}, Labels: {"testdata/origins/vim/labels.npy"}, Weights: {"testdata/origins/vim/o3_fc.pkl"}}}},
@@ -50,11 +51,15 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 	if err != nil || len(paths) < 20 {
 		t.Fatalf("%d files: %v", len(paths), err)
 	}
-	more, err := filepath.Glob("testdata/origins/*/*.json")
+	more, err := filepath.Glob("testdata/origins/sharded/*.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths = append(append(paths, more...), "testdata/origins/vim/labels.npy", "testdata/origins/savetxt/labels.txt")
+	datasets, err := filepath.Glob("testdata/origins/dataset*")
+	if err != nil || len(datasets) < 4 {
+		t.Fatalf("%d folders of datasets: %v", len(datasets), err)
+	}
+	paths = slices.Concat(paths, more, datasets, []string{"testdata/origins/vim/labels.npy", "testdata/origins/savetxt/labels.txt"})
 	for _, path := range paths {
 		name := filepath.Base(path)
 		special := otherwise[name]

@@ -12,11 +12,16 @@ import (
 // file: for each name that all batches have, its arrays in their order.
 func (s *shard) records() (out []family) {
 	at, batches := map[string]int{}, 0
+	var columns []arrayfile.Header // of numbers or words that each batch has one of
 	headers := slices.Clone(s.file.Headers())
 	slices.SortFunc(headers, func(a, b arrayfile.Header) int { return natural(a.Name, b.Name) })
 	for _, h := range headers {
 		batch, name, dotted := strings.Cut(h.Name, ".")
 		i, err := strconv.Atoi(batch)
+		if !dotted && len(h.Shape) == 1 {
+			columns = append(columns, h)
+			continue
+		}
 		if !dotted || err != nil || i > batches {
 			return nil
 		}
@@ -31,8 +36,11 @@ func (s *shard) records() (out []family) {
 			return nil
 		}
 	}
-	if slices.ContainsFunc(out, func(f family) bool { return len(f.of) != batches }) {
+	if slices.ContainsFunc(out, func(f family) bool { return len(f.of) != batches }) || slices.ContainsFunc(columns, func(h arrayfile.Header) bool { return h.Len() != batches }) {
 		return nil
+	}
+	for _, h := range columns {
+		out = append(out, family{prefix: h.Name, of: []arrayfile.Header{h}})
 	}
 	return out
 }

@@ -56,8 +56,11 @@ func (r Role) HasKeyFlag() bool { return r <= Bias }
 // the role's own flag names. A classifier may lie deeper in a model ("module.fc.weight").
 func (r Role) recognises(name string, own bool) bool {
 	name = strings.ToLower(name)
-	if slices.Contains(roles[r].usual, name) || own && slices.Contains(roles[roles[r].base].usual, name) {
-		return true
+	flat := strings.ReplaceAll(name, ".", "_") // "train.features" of a group is "train_features"
+	for _, name := range []string{name, flat} {
+		if slices.Contains(roles[r].usual, name) || own && slices.Contains(roles[roles[r].base].usual, name) {
+			return true
+		}
 	}
 	if r != Weights && r != Bias {
 		return false

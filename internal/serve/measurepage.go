@@ -43,7 +43,7 @@ const (
 )
 
 // uploadKinds are the endings that arrayfile reads.
-var uploadKinds = []string{".npz", ".npy", ".safetensors", ".pt", ".pth", ".pkl", ".parquet", ".arrow", ".feather", ".csv", ".tsv", ".txt", ".mat"}
+var uploadKinds = []string{".npz", ".npy", ".safetensors", ".pt", ".pth", ".pkl", ".parquet", ".arrow", ".feather", ".csv", ".tsv", ".txt", ".mat", ".h5", ".hdf5", ".joblib", ".json", ".jsonl", ".ndjson", ".gz"}
 
 // measureUpload measures the files of a form. They are kept in a temporary folder of their own and removed afterwards.
 func (s *Server) measureUpload(w http.ResponseWriter, r *http.Request) error {

@@ -1,6 +1,7 @@
 """The table of what labels mean, through every door of the package: arrays, files, the folder of a Tap, layers. The program's own tests take it
 through files and the page (internal/featurefiles/decisiontest)."""
 
+import importlib.util
 import json
 import os
 import re
@@ -11,7 +12,10 @@ import numpy as np
 from support import ROOT, FolderTest, needs_torch, torch
 
 import collapse
+import collapse.callbacks
 
+# No stand-in: Keras itself, on PyTorch, in the environment of scripts/peers_env.sh.
+needs_keras = unittest.skipUnless(torch and importlib.util.find_spec("keras"), "keras is not installed")
 TABLE = os.path.join(ROOT, os.pardir, "internal", "featurefiles", "decisiontest", "decisions.json")
 N, D = 24, 5
 
@@ -88,14 +92,55 @@ class DecisionsTest(FolderTest):
                 layers = lambda: collapse.measure_layers(model_of(W), [(torch.tensor(H), y)], ["0"], **options(case))["features"]
                 self.check(case, layers, case.get("tap", case.get("refused")))
 
+    @needs_torch
+    def test_the_meter_of_a_loop(self):
+        for case in decisions():
+            if case.get("rows") and case.get("tap") != "":
+                H, y, W = made(case)
+                given = case.get("classes")
+                arguments = [] if given is None else ["--classes", str(given)] if isinstance(given, int) else ["--class-names", ",".join(given)]
+                meter = collapse.callbacks.Meter([(torch.tensor(H), y)], ignore_index=numbers_of(case), arguments=arguments + ["--null", "0"])
+                self.check(case, lambda: meter(model_of(W), 1), case.get("tap", case.get("refused")))
+
+    @needs_keras
+    def test_the_callback_of_keras(self):
+        os.environ.setdefault("KERAS_BACKEND", "torch")
+        import keras
+
+        from collapse.callbacks.keras import CollapseCallback
+
+        for case in decisions():
+            if not case.get("rows"):
+                continue
+            H, y, W = made(case)
+            inputs = keras.Input((D,))
+            model = keras.Model(inputs, keras.layers.Dense(len(W), use_bias=False)(keras.layers.Identity()(inputs)))
+            model.layers[-1].set_weights([W.T])
+            kept = Kept()
+            callback = CollapseCallback(H, y, kept, **options(case))
+            callback.set_model(model)
+            self.check(case, lambda: callback.on_epoch_end(0) or kept.result, case.get("refused"))
+
     def tapped(self, case, folder):
         H, y, W = made(case)
-        ignored = [x for x in case.get("ignore", []) if not isinstance(x, str)]
         model = model_of(W)
         with torch.no_grad(), collapse.Tap(model, folder) as tap:
             model(torch.tensor(H))
-            tap.labels(y, ignore_index=ignored or None)
+            tap.labels(y, ignore_index=numbers_of(case))
         return collapse.measure(folder, **options(case))
+
+
+def numbers_of(case):
+    """The labels to ignore that are numbers, as a Tap takes them."""
+    return [x for x in case.get("ignore", []) if not isinstance(x, str)] or None
+
+
+class Kept(collapse.History):
+    """Keeps the whole result that a callback adds."""
+
+    def add(self, epoch, result=None, split="train", **values):
+        self.result = result
+        super().add(epoch, result, split, **values)
 
 
 def model_of(W):

@@ -134,6 +134,67 @@ def hugging_face():
     data = datasets.Dataset.from_dict({"features": [row.tolist() for row in H], "label": Y.tolist()},
                                       features=datasets.Features({"features": datasets.Sequence(datasets.Value("float32")), "label": datasets.ClassLabel(names=["ant", "bee", "cat"])}))
     data.save_to_disk(at("dataset"), num_shards=2)
+    datasets.Dataset.from_dict({"embeddings": H, "label": WORDS, "text": ["text %d" % i for i in range(60)]}).save_to_disk(at("dataset_words"))
+    data.map(lambda row: {"hidden_states": row["features"]}, remove_columns=["features"]).save_to_disk(at("dataset_mapped"), num_shards=3)
+    data.with_format("torch").rename_column("label", "target").save_to_disk(at("dataset_torch"))
+
+
+def hdf5():
+    import h5py
+    for name, libver, how in (("plain", "earliest", {}), ("gzip", "earliest", dict(chunks=(7, 3), compression="gzip", shuffle=True)), ("latest", "latest", dict(chunks=(16, 4), maxshape=(None, 4), compression="lzf"))):
+        with h5py.File(at("h5py_%s.h5" % name), "w", libver=libver) as f:
+            f.create_dataset("features", data=H, **how)
+            f["labels"] = Y
+    with h5py.File(at("h5py_groups.hdf5"), "w") as f:
+        f["train/features"], f["train/labels"] = H, WORDS.astype(object)
+        f["test/features"], f["test/labels"] = H[:9], WORDS[:9].astype(object)
+    with h5py.File(at("h5py_x_y.h5"), "w", track_order=True) as f:
+        f["X"], f["y"] = H.astype(">f8"), Y.astype(np.uint8)[:, None]
+        f.attrs["model"] = "resnet18"
+
+
+def joblib_files():
+    import joblib, torch
+    joblib.dump({"features": H, "labels": Y}, at("joblib_dict.joblib"))
+    joblib.dump({"features": np.asfortranarray(H), "labels": WORDS, "dates": np.array(["2026-01-01"], "M8[D]")}, at("joblib_zlib.joblib"), compress=3)
+    joblib.dump((H, WORDS.astype(object)), at("joblib_objects.joblib"))
+    joblib.dump({"features": torch.from_numpy(H), "labels": Y.tolist()}, at("joblib_torch.joblib.gz"), compress=("gzip", 3))
+
+
+def torch_in_pickles():
+    import pickle, torch
+    for protocol in (2, 4, 5):
+        with open(at("pickle_torch_%d.pkl" % protocol), "wb") as f:
+            pickle.dump({"features": torch.from_numpy(H), "labels": torch.from_numpy(Y)}, f, protocol=protocol)
+    with open(at("pickle_records.pkl"), "wb") as f:
+        pickle.dump([{"embedding": h, "label": str(y), "id": i} for i, (h, y) in enumerate(zip(H, WORDS))], f)
+    torch.save([(h, int(y)) for h, y in zip(torch.from_numpy(H), Y)], at("torch_pairs_of_integers.pt"))
+    torch.save([{"features": h, "label": str(y)} for h, y in zip(torch.from_numpy(H), WORDS)], at("torch_records.pt"))
+
+
+def json_files():
+    import json, pandas, polars
+    values = [[float(v) for v in h] for h in H]
+    table = pandas.DataFrame(H.astype(np.float64), columns=["f%d" % i for i in range(4)]).assign(label=WORDS)
+
+    def dump(name, *documents):
+        with open(at(name), "w") as f:
+            f.writelines(json.dumps(d) + "\n" for d in documents)
+    dump("lines.jsonl", *[{"id": "sample %d" % i, "embedding": h, "label": str(y)} for i, (h, y) in enumerate(zip(values, WORDS))])
+    dump("arrays.json", {"model": "resnet18", "features": values, "labels": Y.tolist()})
+    dump("records.json", [{"features": h, "target": int(y)} for h, y in zip(values, Y)])
+    table.to_json(at("pandas_columns.json"), double_precision=15)
+    table.to_json(at("pandas_lines.jsonl.gz"), orient="records", lines=True, double_precision=15)
+    polars.DataFrame({"features": H.astype(np.float64), "label": WORDS}).write_ndjson(at("polars.ndjson"))
+
+
+def packed():
+    import gzip, pickle, pandas
+    pandas.DataFrame(H, columns=["f%d" % i for i in range(4)]).assign(label=Y).to_csv(at("pandas.csv.gz"), index=False)
+    with gzip.open(at("pickle.pkl.gz"), "wb") as f:
+        pickle.dump({"features": H, "labels": Y}, f)
+    with open(at("x.npz"), "rb") as f, gzip.open(at("x.npz.gz"), "wb") as z:
+        z.write(f.read())
 
 
 def matlab():
