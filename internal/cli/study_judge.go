@@ -45,6 +45,8 @@ func (c *studyJudgeCmd) Run(a *app) error {
 	}
 	if text == "" {
 		text = s.Source
+	} else {
+		text = question.Given(s.Source) + text
 	}
 	questions, err := askedOf(name, text)
 	if err != nil {

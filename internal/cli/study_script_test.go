@@ -408,3 +408,18 @@ func TestStudyInit(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// TestClaimsNameSettingsOfTheCommandLine: a setting that only --set gives is one, for the study that ran and for a newer text of its file.
+func TestClaimsNameSettingsOfTheCommandLine(t *testing.T) {
+	text := strings.Replace(scriptGrid, "wd = [0.0, 0.5]", "", 1) + scriptClaims[:strings.Index(scriptClaims, "[[drawing]]")]
+	file, lab := scriptStudy(t, text)
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, `names "wd", which is not a setting`) {
+		t.Errorf("without --set: %s", errs)
+	}
+	called(t, 0, "--lab", lab, "study", "run", file, "--set", "wd=[0, 0.5]")
+	for _, name := range []string{"mine", file} {
+		if out, _ := called(t, 0, "--lab", lab, "study", "judge", name); !strings.Contains(out, "2 of 2 runs are finished") || !strings.Contains(out, "decay adds to the loss") {
+			t.Errorf("judge %s: %s", name, out)
+		}
+	}
+}

@@ -60,11 +60,28 @@ func Parse(text string) (Set, error) {
 		return Set{}, err
 	}
 	a := Set{f.Claim, f.Drawing}
-	return a, a.check(f.words())
+	return a, a.check(f.words(Given(text)))
+}
+
+// givenMark begins a line with a setting that the command line gave.
+const givenMark = "# --set "
+
+// Given are the lines before the text of a study with settings that the command line gave (study.ParseFile). A newer text of the same
+// file may ask about them.
+func Given(text string) (lines string) {
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, givenMark):
+			lines += line
+		case !strings.HasPrefix(line, "# --"):
+			return lines
+		}
+	}
+	return lines
 }
 
 // words are the names that questions of this study may use.
-func (f file) words() judge.Vocabulary {
+func (f file) words(given string) judge.Vocabulary {
 	if f.Trainer == nil {
 		return judge.Vocabulary{}
 	}
@@ -76,6 +93,10 @@ func (f file) words() judge.Vocabulary {
 		}
 	}
 	for key := range space {
+		own[key] = true
+	}
+	for line := range strings.Lines(given) {
+		key, _, _ := strings.Cut(strings.TrimPrefix(line, givenMark), "=")
 		own[key] = true
 	}
 	return judge.Vocabulary{Script: true, Settings: slices.Sorted(maps.Keys(own))}

@@ -28,9 +28,11 @@ func TestQuestionsOfOwnSettings(t *testing.T) {
 		mine + "[[drawing]]\ntitle = \"d\"\n[[drawing.panel]]\nx = \"epoch\"\ny = \"auc\"\ncurves = [\"m\"]\n":                                                                                                  `no setting is called "m"`,
 		mine + strings.Repeat(claim+"left = '1'\nright = '0'\n", 61):                                                                                                                                            "at most 60",
 		strings.Repeat("#", 1<<20+1): "at most 1048576",
-		head + claim + "left = 'final(\"test.accuracy\", {\"loss.kind\": \"ls\"})'\nright = '0'\n": "",
-		head + claim + "left = 'final(\"val/f1\")'\nright = '0'\n":                                 `"val/f1" is neither a setting nor split.measure`,
-		head + claim + "left = 'final(\"train.nc1\")'\nright = '0'\n":                              `no measure is called "nc1"`,
+		"# --seeds 3\n# --set wd=[1, 2]\n" + mine + claim + "left = 'final(\"auc\", {\"wd\": 1})'\nright = '0'\n": "",
+		mine + "# --set wd=1\n" + claim + "left = 'final(\"auc\", {\"wd\": 1})'\nright = '0'\n":                   `a selection names "wd", which is not a setting`,
+		head + claim + "left = 'final(\"test.accuracy\", {\"loss.kind\": \"ls\"})'\nright = '0'\n":                "",
+		head + claim + "left = 'final(\"val/f1\")'\nright = '0'\n":                                                `"val/f1" is neither a setting nor split.measure`,
+		head + claim + "left = 'final(\"train.nc1\")'\nright = '0'\n":                                             `no measure is called "nc1"`,
 		"[study": "toml",
 	} {
 		asked, err := Parse(text)

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"sync"
 
 	"github.com/pelletier/go-toml/v2"
@@ -112,6 +113,11 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 	if seeds > 0 {
 		tree.Study.Seeds = int64(seeds)
 		f.Source = fmt.Sprintf("# --seeds %d\n", seeds) + f.Source
+	}
+	for _, set := range overrides { // questions may name a setting that only the command line has (question.Given)
+		if !strings.ContainsFunc(set, unicode.IsControl) {
+			f.Source = "# --set " + set + "\n" + f.Source
+		}
 	}
 	f.readSeeds(tree.Study.Seeds, bad)
 	f.readSearch(tree.Search, bad)
