@@ -423,3 +423,31 @@ func TestClaimsNameSettingsOfTheCommandLine(t *testing.T) {
 		}
 	}
 }
+
+// TestAStudyHasTables: a table of a script's own values, judged, on the page of the report and in files beside it.
+func TestAStudyHasTables(t *testing.T) {
+	file, lab := scriptStudy(t, strings.Replace(scriptGrid, "[study]", "[study]\nseeds = 2", 1)+"[[table]]\ntitle = \"Loss by decay\"\nrows = [\"wd\"]\nvalues = [\"test/loss\"]\n")
+	called(t, 0, "--lab", lab, "study", "run", file)
+	out, _ := called(t, 0, "--lab", lab, "--json", "study", "judge", "mine")
+	var found judgedStudy
+	if err := json.Unmarshal([]byte(out), &found); err != nil || len(found.Tables) != 1 || len(found.Tables[0].Lines) != 2 || len(found.Tables[0].Lines[0].Cells) != 1 {
+		t.Fatalf("%s: %v", out, err)
+	}
+	zero, half := found.Tables[0].Lines[0], found.Tables[0].Lines[1]
+	if zero.Settings[0] != "0" || half.Settings[0] != "0.5" || zero.Cells[0].N != 2 || math.Abs(float64(half.Cells[0].Mean-zero.Cells[0].Mean)-.5) > 1e-9 {
+		t.Errorf("%+v", found.Tables[0])
+	}
+	if text, _ := called(t, 0, "--lab", lab, "study", "judge", "mine"); !strings.Contains(text, "Loss by decay\nwd ") || !strings.Contains(text, "Student’s 95 % interval") {
+		t.Error(text)
+	}
+	page := filepath.Join(t.TempDir(), "page")
+	shown, _ := called(t, 0, "--lab", lab, "study", "report", "mine", "--out", page)
+	if !strings.Contains(shown, "tables   "+filepath.Join(page, "tables")) {
+		t.Error(shown)
+	}
+	for name, want := range map[string]string{"index.html": "Loss by decay", "tables/1.tex": `\begin{tabular}{lrr}`, "tables/1.csv": "0.5,test/loss,"} {
+		if text, err := os.ReadFile(filepath.Join(page, name)); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s lacks %q: %v", name, want, err)
+		}
+	}
+}
