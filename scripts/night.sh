@@ -26,10 +26,11 @@ declare -A what=(
   [fuzz]="every fuzz target for three seconds, from its corpus"
   [mutants]="packages that changed since COLLAPSE_SINCE (default: the last tag, else origin, else 20 commits ago): whether their tests notice small changes"
   [libraries]="the Python package beside today's PyTorch, Lightning, transformers, timm"
+  [trainers]="the trainers of examples/trainers as studies, with PyTorch, Lightning, transformers, Keras, JAX, scikit-learn and a shell"
   [conformance]="files that today's libraries write, measured"
   [comparisons]="calls and training steps beside today's PyTorch, agreement with the reference library's formulas"
 )
-order=(release image reproducible qemu generic race surroundings examples simulations parity replays kills fuzz mutants libraries conformance comparisons)
+order=(release image reproducible qemu generic race surroundings examples simulations parity replays kills fuzz mutants libraries trainers conformance comparisons)
 
 python=/usr/bin/python3
 export GOFLAGS=-trimpath CGO_ENABLED=0 COLLAPSE_LONG=gate # as .ci/run; simulations are whole
@@ -125,6 +126,7 @@ part_libraries() {
   COLLAPSE_BINARY="$collapse" "$peers" -m unittest discover -s python/tests
   "$peers" scripts/gpu.py "$collapse" cpu
 }
+part_trainers() { needs release; scripts/trainers.sh "$collapse" "$(scripts/peers_env.sh)"; }
 part_conformance() { needs release; COLLAPSE_BINARY="$collapse" "$(scripts/peers_env.sh)" scripts/conformance.py; }
 part_comparisons() {
   needs release

@@ -84,7 +84,10 @@ func (a *app) perform(command func() error) error {
 	cause := context.Cause(a.ctx)
 	var signalled interruption
 	soon, late := time.After(patience), make(<-chan time.Time)
-	if errors.As(cause, &signalled) && !a.unhurried.Load() {
+	switch bySignal := errors.As(cause, &signalled); {
+	case bySignal && a.unhurried.Load():
+		a.notef("ending: runs save a checkpoint, and scripts have ten seconds to end; a second Ctrl-C ends all at once\n")
+	case bySignal:
 		late = time.After(keeperPatience)
 	}
 	for {

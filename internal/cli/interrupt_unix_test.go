@@ -133,7 +133,8 @@ func TestWorkIsLeftBehind(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			ctx, end := context.WithCancelCause(t.Context())
-			a := &app{ctx: ctx}
+			var said strings.Builder
+			a := &app{ctx: ctx, stderr: &said}
 			ended, returned := make(chan struct{}), make(chan error, 1)
 			go func() { returned <- a.perform(func() error { c.is(a); end(c.by); <-ended; return nil }) }()
 			wait := hostileSignal
@@ -152,6 +153,9 @@ func TestWorkIsLeftBehind(t *testing.T) {
 			if !c.left {
 				if err := <-returned; err != nil {
 					t.Error(err)
+				}
+				if told := strings.Contains(said.String(), "a second Ctrl-C ends all at once"); told != (c.by == error(term)) {
+					t.Errorf("says %q", said.String())
 				}
 			}
 		})

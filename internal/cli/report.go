@@ -85,4 +85,7 @@ func printReport(a *app, r page.Result) {
 
 func printWritten(a *app, r page.Result) {
 	a.printf("\npage     %s\nfigures  %s (SVG, PNG, CSV, JSON)\n", r.Index, filepath.Join(filepath.Dir(r.Index), "figures"))
+	if len(r.Tables) > 0 {
+		a.printf("tables   %s (LaTeX, CSV)\n", filepath.Dir(r.Tables[0]))
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/safetext"
 	"collapse.example/collapse/internal/store"
 )
@@ -67,12 +68,16 @@ func (c runsShowCmd) Run(a *app, r *store.Reader) error {
 	if err != nil {
 		return err
 	}
-	last := lastValues(values)
+	last, beside := lastValues(values), ""
+	if one, err := judge.NewRun(run, values); err == nil { // the lab may be of another version
+		beside = one.Theory()
+	}
 	return a.emit(struct {
 		runRow
 		Dir    string      `json:"dir"`
+		Theory string      `json:"theory,omitempty"` // the run beside the optimum over free features
 		Values []lastValue `json:"values"`
-	}{rowOf(run), r.RunDir(run.Hash), last}, func() { printRun(a, run, r.RunDir(run.Hash), last) })
+	}{rowOf(run), r.RunDir(run.Hash), beside, last}, func() { printRun(a, run, r.RunDir(run.Hash), beside, last) })
 }
 
 // lastValue is the newest value of one series.
@@ -102,14 +107,18 @@ func lastValues(values []store.Value) []lastValue {
 	return out
 }
 
-func printRun(a *app, run store.Run, dir string, last []lastValue) {
+func printRun(a *app, run store.Run, dir, beside string, last []lastValue) {
 	a.printf("run      %s\nkind     %s\nstatus   %s\nepoch    %s\ncreated  %s\nprogram  collapse %s, kernel %s, %s/%s, %s\nfiles    %s\n",
 		a.hash(run.Hash), run.Kind, run.Status, epochOf(run), run.Created.Local().Format(time.DateTime),
 		run.Program.Version, run.Program.Kernel, run.Program.GOOS, run.Program.GOARCH, run.Program.CPU, dir)
 	if run.Error != "" {
 		a.printf("error    %s\n", run.Error)
 	}
-	a.printf("config   %s\n\n", run.Config)
+	a.printf("config   %s\n", run.Config)
+	if beside != "" {
+		a.printf("theory   %s\n", beside)
+	}
+	a.printf("\n")
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "SPLIT\tMEASURE\tSTEP\tVALUE")
 	for _, v := range last {

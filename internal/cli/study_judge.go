@@ -2,10 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"strings"
+	"text/tabwriter"
 
 	"collapse.example/collapse/internal/inputfile"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/question"
+	"collapse.example/collapse/internal/safetext"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 )
@@ -16,10 +19,11 @@ type studyJudgeCmd struct {
 
 // judgedStudy is what `study judge --json` prints.
 type judgedStudy struct {
-	Study  string        `json:"study"`
-	Runs   int           `json:"runs"` // finished, of all
-	Of     int           `json:"of"`
-	Claims []judge.Claim `json:"claims"`
+	Study  string         `json:"study"`
+	Runs   int            `json:"runs"` // finished, of all
+	Of     int            `json:"of"`
+	Claims []judge.Claim  `json:"claims"`
+	Tables []judge.Tabled `json:"tables"`
 }
 
 func (c *studyJudgeCmd) Run(a *app) error {
@@ -45,26 +49,36 @@ func (c *studyJudgeCmd) Run(a *app) error {
 	}
 	if text == "" {
 		text = s.Source
+	} else {
+		text = question.Given(s.Source) + text
 	}
 	questions, err := askedOf(name, text)
 	if err != nil {
 		return err
 	}
-	if len(questions.Claims) == 0 {
-		return fmt.Errorf("study %s has no claims; write them into its file as [[claim]] tables (docs/trainers.md), and give the file: collapse study judge FILE", name)
+	if len(questions.Claims)+len(questions.Tables) == 0 {
+		return fmt.Errorf("study %s has no claims or tables; write them into its file as [[claim]] and [[table]] (docs/trainers.md), and give the file: collapse study judge FILE", name)
 	}
 	runs, err := finishedOf(lab, name)
 	if err != nil {
 		return err
 	}
 	answers, err := judge.Questions{Claims: questions.Claims}.Judge(runs)
-	if err == nil {
-		err = judge.ReadError(runs)
+	tables := []judge.Tabled{}
+	for _, t := range questions.Tables {
+		filled, wrong := t.Fill(runs)
+		if err == nil {
+			err = wrong
+		}
+		tables = append(tables, filled)
+	}
+	if broken := judge.ReadError(runs); broken != nil {
+		err = broken
 	}
 	if err != nil {
 		return err
 	}
-	found := judgedStudy{name, len(runs), s.Runs, answers.Claims}
+	found := judgedStudy{name, len(runs), s.Runs, answers.Claims, tables}
 	return a.emit(found, func() { printJudged(a, found) })
 }
 
@@ -93,6 +107,18 @@ func finishedOf(lab *store.Reader, name string) ([]judge.Run, error) {
 func printJudged(a *app, found judgedStudy) {
 	a.printf("%s: %d of %d runs are finished\n\n", found.Study, found.Runs, found.Of)
 	a.printClaims(found.Claims)
+	for _, t := range found.Tables {
+		a.printf("\n%s\n", t.Title)
+		shown, w := t.Shown(), tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+		for _, row := range append([][]string{shown.Columns}, shown.Rows...) {
+			for i, cell := range row {
+				row[i] = safetext.Line(cell)
+			}
+			fmt.Fprintln(w, strings.Join(row, "\t"))
+		}
+		w.Flush()
+		a.printf("%s\n", t.Caption)
+	}
 }
 
 // printClaims prints verdicts, each with the sentence, where a paper says it, and why.

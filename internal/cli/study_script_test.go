@@ -408,3 +408,46 @@ func TestStudyInit(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// TestClaimsNameSettingsOfTheCommandLine: a setting that only --set gives is one, for the study that ran and for a newer text of its file.
+func TestClaimsNameSettingsOfTheCommandLine(t *testing.T) {
+	text := strings.Replace(scriptGrid, "wd = [0.0, 0.5]", "", 1) + scriptClaims[:strings.Index(scriptClaims, "[[drawing]]")]
+	file, lab := scriptStudy(t, text)
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, `names "wd", which is not a setting`) {
+		t.Errorf("without --set: %s", errs)
+	}
+	called(t, 0, "--lab", lab, "study", "run", file, "--set", "wd=[0, 0.5]")
+	for _, name := range []string{"mine", file} {
+		if out, _ := called(t, 0, "--lab", lab, "study", "judge", name); !strings.Contains(out, "2 of 2 runs are finished") || !strings.Contains(out, "decay adds to the loss") {
+			t.Errorf("judge %s: %s", name, out)
+		}
+	}
+}
+
+// TestAStudyHasTables: a table of a script's own values, judged, on the page of the report and in files beside it.
+func TestAStudyHasTables(t *testing.T) {
+	file, lab := scriptStudy(t, strings.Replace(scriptGrid, "[study]", "[study]\nseeds = 2", 1)+"[[table]]\ntitle = \"Loss by decay\"\nrows = [\"wd\"]\nvalues = [\"test/loss\"]\n")
+	called(t, 0, "--lab", lab, "study", "run", file)
+	out, _ := called(t, 0, "--lab", lab, "--json", "study", "judge", "mine")
+	var found judgedStudy
+	if err := json.Unmarshal([]byte(out), &found); err != nil || len(found.Tables) != 1 || len(found.Tables[0].Lines) != 2 || len(found.Tables[0].Lines[0].Cells) != 1 {
+		t.Fatalf("%s: %v", out, err)
+	}
+	zero, half := found.Tables[0].Lines[0], found.Tables[0].Lines[1]
+	if zero.Settings[0] != "0" || half.Settings[0] != "0.5" || zero.Cells[0].N != 2 || math.Abs(float64(half.Cells[0].Mean-zero.Cells[0].Mean)-.5) > 1e-9 {
+		t.Errorf("%+v", found.Tables[0])
+	}
+	if text, _ := called(t, 0, "--lab", lab, "study", "judge", "mine"); !strings.Contains(text, "Loss by decay\nwd ") || !strings.Contains(text, "Student’s 95 % interval") {
+		t.Error(text)
+	}
+	page := filepath.Join(t.TempDir(), "page")
+	shown, _ := called(t, 0, "--lab", lab, "study", "report", "mine", "--out", page)
+	if !strings.Contains(shown, "tables   "+filepath.Join(page, "tables")) {
+		t.Error(shown)
+	}
+	for name, want := range map[string]string{"index.html": "Loss by decay", "tables/1.tex": `\begin{tabular}{lrr}`, "tables/1.csv": "0.5,test/loss,"} {
+		if text, err := os.ReadFile(filepath.Join(page, name)); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s lacks %q: %v", name, want, err)
+		}
+	}
+}

@@ -221,10 +221,10 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []
 		questions = question.Set{}
 	}
 	if f == nil {
-		return page.Write(to, page.Study{ID: c.Name, Title: title, Runs: runs, Claims: questions.Claims, Drawings: questions.Drawings, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
+		return page.Write(to, page.Study{ID: c.Name, Title: title, Runs: runs, Claims: questions.Claims, Drawings: questions.Drawings, Tables: questions.Tables, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
 	}
 	made := page.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
-		Claims: questions.Claims, Drawings: questions.Drawings, Source: "a search of settings"}
+		Claims: questions.Claims, Drawings: questions.Drawings, Tables: questions.Tables, Source: "a search of settings"}
 	places, err := trials.Look(lab, f)
 	if err != nil {
 		return page.Result{}, err

@@ -20,6 +20,7 @@ type trainResult struct {
 	train.Result
 	Finding string   `json:"finding"` // the headline of `collapse measure` on the training features; "" if they cannot be measured
 	States  []string `json:"states"`  // warnings: see judge.State
+	Theory  string   `json:"theory"`  // the run beside the optimum over free features; "" where theory does not speak of it
 
 	warnings []judge.State
 }
@@ -28,7 +29,7 @@ type trainResult struct {
 func conclude(a *app, lab *store.Lab, r train.Result) trainResult {
 	out := trainResult{Result: r, States: []string{}}
 	if runs, err := judge.Load(lab, r.Run); err == nil && len(runs) == 1 {
-		out.warnings = runs[0].States()
+		out.warnings, out.Theory = runs[0].States(), runs[0].Theory()
 	}
 	for _, s := range out.warnings {
 		out.States = append(out.States, s.Name)
@@ -71,6 +72,9 @@ func printResult(a *app, r trainResult) {
 	}
 	for _, s := range r.warnings {
 		a.printf("%s: %s\n", format.Capital(s.Name), s.Sentence)
+	}
+	if r.Theory != "" {
+		a.printf("%s\n", r.Theory)
 	}
 	a.printf("\n")
 	var splits []string

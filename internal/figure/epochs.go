@@ -12,6 +12,7 @@ import (
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 	"collapse.example/collapse/measure"
 )
 
@@ -24,12 +25,15 @@ type tracked struct {
 	limit            bool // the scale-free limit of neural collapse is 0
 }
 
+const splitTrain = "train"
+
 // mainMeasures are NC1 to NC4, as everywhere, and what explains them; the second figure draws all others.
 var mainMeasures = append(properties(), []tracked{
 	{"loss", "Loss", "train solid, test dashed", []string{"train", "test"}, true, 1, false},
 	{"accuracy", "Accuracy", "train solid, test dashed", []string{"train", "test"}, false, 100, false},
 	{"memorization_flipped", "Memorization", "Σ‖h − h*‖ over flipped samples", []string{"train"}, false, 1, false},
 	{"dilation", "Dilation", "√NC1 (test)", []string{"test"}, true, 1, false},
+	{train.KeyExcess, "Excess over the optimum", "objective − f*, f* over free features", []string{"train"}, true, 1, false},
 }...)
 
 // properties are the panels of NC1 to NC4.
@@ -125,6 +129,9 @@ func otherMeasures(runs []*judge.JudgedRun) []tracked {
 		}
 	}
 	sortMeasures(keys)
+	keys = slices.DeleteFunc(keys, func(k judge.SeriesKey) bool { // drawn beside what was measured
+		return k.Split == train.SplitTheory && seen[judge.SeriesKey{Split: splitTrain, Measure: k.Measure}]
+	})
 	var out []tracked
 	for _, k := range keys {
 		out = append(out, trackedOf(k))
@@ -151,6 +158,10 @@ func trackedOf(k judge.SeriesKey) tracked {
 	}
 	if strings.HasSuffix(k.Measure, "accuracy") {
 		t.unit = 100
+	}
+	if k.Split == splitTrain && slices.Contains(train.SizeKeys(), k.Measure) {
+		t.splits, t.axis = append(t.splits, train.SplitTheory), k.Measure+" (theory dashed)"
+		return t
 	}
 	t.axis = k.Measure
 	if k.Split != "" {

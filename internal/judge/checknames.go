@@ -11,6 +11,7 @@ import (
 	"github.com/expr-lang/expr/parser"
 
 	"collapse.example/collapse/internal/spelling"
+	"collapse.example/collapse/internal/train"
 	"collapse.example/collapse/measure"
 )
 
@@ -108,6 +109,12 @@ func CheckName(name string) error {
 		}
 		return nil
 	}
+	if layer == "" && knownBeside(split, key) {
+		return nil
+	}
+	if split == train.SplitTheory {
+		return fmt.Errorf("no value is called %q%s", name, spelling.Suggestion(key, besideNames(split)))
+	}
 	if !slices.Contains(splits, split) {
 		return fmt.Errorf("%q is neither a setting nor split.measure with split one of %s", name, strings.Join(splits, ", "))
 	}
@@ -115,12 +122,19 @@ func CheckName(name string) error {
 		return fmt.Errorf("no run has %q: the validation split has only %s", name, strings.Join(heldValues, " and "))
 	}
 	if _, ok := measure.Lookup(key); !ok && key != "loss" {
-		return fmt.Errorf("no measure is called %q (docs/measures.md lists them)", key)
+		return fmt.Errorf("no measure is called %q%s (docs/measures.md lists them)", key, spelling.Suggestion(key, slices.Concat(measureKeys(), besideNames(split))))
 	}
 	return nil
 }
 
 func settingNames() []string { return slices.Sorted(maps.Keys(usualSettings())) }
+
+func measureKeys() (keys []string) {
+	for _, m := range measure.Definitions() {
+		keys = append(keys, m.Key)
+	}
+	return keys
+}
 
 // KnownSetting reports whether a run can have a setting.
 func KnownSetting(key string) bool {

@@ -39,7 +39,7 @@ func (s Statement) eligible(done []*JudgedRun) (e eligible) {
 		switch {
 		case !one.In(s.Runs):
 			t.other[one.Cell]++
-		case !s.Early && !one.Terminal:
+		case !s.Early && !one.Terminal && !one.Predicted:
 			t.all[one.Cell]++
 		default:
 			t.all[one.Cell]++

@@ -155,5 +155,8 @@ func (s *JudgedRun) headline() (finding, numbers string) {
 	for _, state := range s.States() {
 		numbers += " " + state.Sentence
 	}
+	if beside := s.Theory(); beside != "" {
+		numbers += " " + beside
+	}
 	return finding, numbers
 }

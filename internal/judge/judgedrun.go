@@ -24,6 +24,7 @@ type JudgedRun struct {
 	Curve           string  // the curve it belongs to: its loss, with unusual parameters
 	TrainAccuracy   float64 // NaN if unknown
 	Terminal        bool
+	Predicted       bool    // in a state that theory predicts, whatever its accuracy and norms
 	NormRatio       float64 // NaN if unknown
 	Degenerate      bool
 	DegenerateKnown bool
@@ -89,7 +90,8 @@ func JudgeRun(r *Run) *JudgedRun {
 	}
 	s.NormRatio = r.cleanNormRatio()
 	s.DegenerateKnown = !math.IsNaN(s.NormRatio)
-	s.Degenerate = s.NormRatio < measure.DegenerateRatio
+	_, s.Predicted = r.predicted()
+	s.Degenerate = s.NormRatio < measure.DegenerateRatio && !s.Predicted
 	return s
 }
 

@@ -6,13 +6,16 @@ import (
 )
 
 // State is a warning about an ended run that readers should know first: a word, and the sentence that every page and list shows.
-type State struct{ Name, Sentence string }
+type State struct {
+	Name, Sentence string
+	Predicted      bool // theory has it for the run's penalties and classes
+}
 
 // The states.
 var (
-	Failed     = State{"failed", "It ended in an error and enters no figure and no claim."}
-	Early      = State{"unfitted", "It did not reach the terminal phase (training accuracy of at least 99.9 % on the labels trained on): it is no evidence about collapse, and most claims leave it out."}
-	Degenerate = State{"degenerate", "One class mean lies near the origin (M-D Fig. 4a): the smallest norm of clean class means is below a tenth of the largest. Means over runs leave it out."}
+	Failed     = State{Name: "failed", Sentence: "It ended in an error and enters no figure and no claim."}
+	Early      = State{Name: "unfitted", Sentence: "It did not reach the terminal phase (training accuracy of at least 99.9 % on the labels trained on): it is no evidence about collapse, and most claims leave it out."}
+	Degenerate = State{Name: "degenerate", Sentence: "One class mean lies near the origin (M-D Fig. 4a): the smallest norm of clean class means is below a tenth of the largest. Means over runs leave it out."}
 )
 
 // States are the states of a run, from its measures; its saved features are not read. There are none before it has
@@ -24,6 +27,9 @@ func (r *Run) States() (out []State) {
 	case store.Done:
 	default:
 		return nil
+	}
+	if state, ok := r.predicted(); ok {
+		return []State{state}
 	}
 	if v, ok, _ := r.Final("train", "accuracy"); ok && v < terminalAccuracy {
 		out = append(out, Early)

@@ -174,9 +174,9 @@ func WhatRan(runs []judge.Run) string {
 			count[state.Name]++
 		}
 	}
-	for _, state := range []judge.State{judge.Degenerate, judge.Early} {
+	for _, state := range []judge.State{judge.Degenerate, judge.Early, judge.ZeroSolution, judge.MinorityZero, judge.Minority} {
 		if n := count[state.Name]; n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", n, state.Name))
+			words = append(words, fmt.Sprintf("%d %s", n, state.Name)+map[bool]string{true: " as theory predicts"}[state.Predicted])
 		}
 	}
 	return strings.Join(words, ", ") + "."

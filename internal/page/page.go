@@ -34,7 +34,9 @@ type page struct {
 // asked is what the claims and drawings of a study's own file give.
 type asked struct {
 	Claims  []judge.Claim
+	Tables  []tableShown
 	Figures []shown
+	Notes   []string
 }
 
 // besideShown is an earlier result, drawn.
@@ -129,11 +131,12 @@ func manyNoisy(g *judge.Experiment) bool {
 
 // ask judges the study's own claims and draws its drawings.
 func (s Study) ask() (*asked, []figure.Picture, error) {
-	if len(s.Claims)+len(s.Drawings) == 0 {
+	if len(s.Claims)+len(s.Drawings)+len(s.Tables) == 0 {
 		return nil, nil, nil
 	}
 	found, err := Recipe{ID: "asked", Runs: s.Runs, Claims: s.Claims, Drawings: s.Drawings}.Judge()
 	out := &asked{Claims: found.Claims}
+	out.Tables, out.Notes = tabulate(s.Tables, s.Runs, nil)
 	for _, p := range found.Figures {
 		out.Figures = append(out.Figures, prepare(p))
 	}

@@ -24,6 +24,7 @@ type Recipe struct {
 	Scale         string // the scale of the runs, in words
 	Runs          []judge.Run
 	Drawings      []figure.Drawing
+	Tables        []judge.Table
 	Memorization  bool           // draw and judge memorization and dilation as in M-D Fig. 1
 	Searches      []judge.Search // of settings; nil: the runs are a grid
 	Claims        []judge.Statement
@@ -58,6 +59,7 @@ type recipePage struct {
 	PaperTable format.Table
 	Compared   []judge.Comparison // what PaperTable shows
 	FoundTable format.Table       // of searches
+	Tabled     []tableShown
 }
 
 // Departs says what is not as in the paper.
@@ -94,7 +96,11 @@ func (r Recipe) write(files *outfile.Files) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res := Result{Index: files.Path(indexName), Headline: r.Title, Claims: p.Judged, Runs: len(r.Runs), Failed: len(p.Unfinished.Rows), Compute: r.Compute, More: more, Figures: figures, Judged: p.judged(pictures)}
+	tables, err := writeTables(files, p.Tabled)
+	if err != nil {
+		return Result{}, err
+	}
+	res := Result{Tables: tables, Index: files.Path(indexName), Headline: r.Title, Claims: p.Judged, Runs: len(r.Runs), Failed: len(p.Unfinished.Rows), Compute: r.Compute, More: more, Figures: figures, Judged: p.judged(pictures)}
 	if r.RunPages {
 		if res.RunPages, err = writeRunPages(files, r.Runs, r.Generated); err != nil {
 			return Result{}, err
@@ -137,6 +143,7 @@ func (r Recipe) build() (recipePage, []figure.Picture, error) {
 	for _, drawn := range pictures {
 		p.Figures = append(p.Figures, prepare(drawn))
 	}
+	p.Tabled, p.Notes = tabulate(r.Tables, r.Runs, p.Notes)
 	answers, err := judge.Questions{Claims: r.Claims, Numbers: r.Numbers, Printed: r.Printed, PapersScale: r.PapersScale, Memorization: r.Memorization, Searches: r.Searches}.Judge(r.Runs)
 	if err != nil {
 		return p, nil, err

@@ -30,6 +30,7 @@ type Study struct {
 	RunPages      bool                  // also write each run's own page, and link to it
 	Claims        []judge.Statement     // what the study asks
 	Drawings      []figure.Drawing      // and draws
+	Tables        []judge.Table         // and tabulates
 	Beside        *Beside               // an earlier result to be read next to the runs; nil: none
 }
 
@@ -50,6 +51,7 @@ func (b *Beside) Says() string { return Tally(b.Claims, fmt.Sprintf("%d earlier 
 // Result is the content of a page, for commands that print it.
 type Result struct {
 	Index      string        `json:"index"`                  // path of the page
+	Tables     []string      `json:"tables,omitempty"`       // paths of the study's tables, without .tex and .csv
 	More       string        `json:"more_figures,omitempty"` // path of the second page, with the figures that do not fit on the first
 	Headline   string        `json:"headline"`
 	Facts      []string      `json:"facts"` // the numbers behind the headline, a line for each loss

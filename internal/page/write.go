@@ -39,6 +39,11 @@ func write(files *outfile.Files, study Study) (Result, error) {
 	if res.Figures, err = writePictures(files, pictures); err != nil {
 		return Result{}, err
 	}
+	if p.Asked != nil {
+		if res.Tables, err = writeTables(files, p.Asked.Tables); err != nil {
+			return Result{}, err
+		}
+	}
 	shownFigures, last := p.figures()
 	rest, err := arrange(func() (int, error) { html, err := execute("study", p); return len(html), err }, shownFigures, last)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package question reads what a study's file asks of its runs (docs/internal/claims.md): claims, which internal/judge judges, and
-// drawings, which internal/figure draws. They have the form that recipes use, and the names of a user's own settings and metrics.
+// Package question reads what a study's file asks of its runs (docs/internal/claims.md): claims and
+// tables, which internal/judge judges and fills, and drawings, which internal/figure draws. They have the form that recipes use, and the names of a user's own settings and metrics.
 package question
 
 import (
@@ -23,6 +23,7 @@ const (
 	mostClaims   = 60
 	mostDrawings = 20
 	mostPanels   = 12
+	mostTables   = 20
 	longestText  = 1 << 20 // of a study, as of its file: decoding a key of a million parts takes seconds
 )
 
@@ -30,10 +31,11 @@ const (
 type Set struct {
 	Claims   []judge.Statement
 	Drawings []figure.Drawing
+	Tables   []judge.Table
 }
 
 // Any reports whether there are any.
-func (a Set) Any() bool { return len(a.Claims)+len(a.Drawings) > 0 }
+func (a Set) Any() bool { return len(a.Claims)+len(a.Drawings)+len(a.Tables) > 0 }
 
 // file is a study's file as far as it concerns questions. The other tables are internal/study's.
 type file struct {
@@ -44,6 +46,7 @@ type file struct {
 	Search  map[string]any    `toml:"search"`
 	Claim   []judge.Statement `toml:"claim"`
 	Drawing []figure.Drawing  `toml:"drawing"`
+	Table   []judge.Table     `toml:"table"`
 }
 
 // Parse reads the questions of a study from the text of its file, and checks them.
@@ -59,12 +62,29 @@ func Parse(text string) (Set, error) {
 	if err != nil {
 		return Set{}, err
 	}
-	a := Set{f.Claim, f.Drawing}
-	return a, a.check(f.words())
+	a := Set{f.Claim, f.Drawing, f.Table}
+	return a, a.check(f.words(Given(text)))
+}
+
+// givenMark begins a line with a setting that the command line gave.
+const givenMark = "# --set "
+
+// Given are the lines before the text of a study with settings that the command line gave (study.ParseFile). A newer text of the same
+// file may ask about them.
+func Given(text string) (lines string) {
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, givenMark):
+			lines += line
+		case !strings.HasPrefix(line, "# --"):
+			return lines
+		}
+	}
+	return lines
 }
 
 // words are the names that questions of this study may use.
-func (f file) words() judge.Vocabulary {
+func (f file) words(given string) judge.Vocabulary {
 	if f.Trainer == nil {
 		return judge.Vocabulary{}
 	}
@@ -78,11 +98,18 @@ func (f file) words() judge.Vocabulary {
 	for key := range space {
 		own[key] = true
 	}
+	for line := range strings.Lines(given) {
+		key, _, _ := strings.Cut(strings.TrimPrefix(line, givenMark), "=")
+		own[key] = true
+	}
 	return judge.Vocabulary{Script: true, Settings: slices.Sorted(maps.Keys(own))}
 }
 
 // check reports everything that is wrong with the questions, and names those without a source as the user's own.
 func (a *Set) check(words judge.Vocabulary) error {
+	if len(a.Tables) > mostTables {
+		return fmt.Errorf("%d tables; at most %d are written", len(a.Tables), mostTables)
+	}
 	if len(a.Claims) > mostClaims || len(a.Drawings) > mostDrawings {
 		return fmt.Errorf("%d claims and %d drawings; at most %d and %d are judged and drawn", len(a.Claims), len(a.Drawings), mostClaims, mostDrawings)
 	}
@@ -111,6 +138,9 @@ func (a *Set) check(words judge.Vocabulary) error {
 			errs = append(errs, fmt.Errorf("drawing %d: a title and one to %d panels must be given ([[drawing.panel]] with x and y)", i+1, mostPanels))
 		}
 		errs = append(errs, d.Check(words))
+	}
+	for _, t := range a.Tables {
+		errs = append(errs, t.Check(words))
 	}
 	return errors.Join(errs...)
 }

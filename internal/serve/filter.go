@@ -80,7 +80,8 @@ func statesOf(r *runRow) []string {
 }
 
 // allStates are the words that a list of runs can be asked for.
-var allStates = []string{string(store.Done), string(store.Running), string(store.Pending), string(store.Interrupted), judge.Failed.Name, judge.Early.Name, judge.Degenerate.Name}
+var allStates = []string{string(store.Done), string(store.Running), string(store.Pending), string(store.Interrupted), judge.Failed.Name, judge.Early.Name, judge.Degenerate.Name,
+	judge.ZeroSolution.Name, judge.MinorityZero.Name, judge.Minority.Name}
 
 // problems are sentences about what is asked for but does not exist.
 func (f filter) problems(rows []runRow) (out []string) {

@@ -78,7 +78,7 @@ func TestUnknownNamesAreSaid(t *testing.T) {
 	for query, want := range map[string]string{
 		"data.noise=0.3":   `No run has data.noise = "0.3"; there is 0, 0.05, 0.1, 0.2.`,
 		"data.noize=0.2":   `No run here has a setting "data.noize". Did you mean data.noise?`,
-		"state=stuck":      `No run is ever called "stuck"; the states are done, running, pending, interrupted, failed, unfitted, degenerate.`,
+		"state=stuck":      `No run is ever called "stuck"; the states are done, running, pending, interrupted, failed, unfitted, degenerate, zero solution, minority at zero, minority collapse.`,
 		"sort=-beauty":     `Runs cannot be sorted by "beauty".`,
 		"page=last":        `There is no page "last" of this list.`,
 		"again=1":          `No run here has a setting "again".`,

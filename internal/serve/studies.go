@@ -10,6 +10,7 @@ import (
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/train"
 )
 
 // studyRuns are the runs that a page about many runs shows.
@@ -110,11 +111,18 @@ func (s *Server) readStudy(lab *store.Reader, q url.Values) (found studyRuns, er
 		return found, err
 	}
 	measures := page.StudyMeasures
+	beside := slices.ContainsFunc(rows, judge.BesideTheory)
+	if beside {
+		measures = slices.Concat(measures, judge.TheoryKeys)
+	}
 	if len(found.own) > 0 {
 		measures = slices.Clone(measures)
 		for _, key := range found.own {
 			measures = append(measures, key.Measure)
 		}
+	}
+	if beside && len(found.own) == 0 {
+		found.own = []judge.SeriesKey{{Split: "train", Measure: train.KeyExcess}, {Split: "train", Measure: "w_cos_fewest"}}
 	}
 	if found.runs, err = s.cache.newest(lab, rows, measures); err != nil {
 		return found, err

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -33,7 +34,7 @@ import (
 //	data.noise = [0, 0.1, 0.2]
 //
 // With a table [search] (see Search), each combination of the grid gets a search of its own. With a table [trainer] (see
-// Trainer), a script computes the runs and defines its own settings. Tables [[claim]] and [[drawing]] are questions to the
+// Trainer), a script computes the runs and defines its own settings. Tables [[claim]], [[drawing]] and [[table]] are questions to the
 // runs (internal/question); a study may get others at any time.
 type File struct {
 	Name, Title string
@@ -52,6 +53,7 @@ type File struct {
 type questions struct {
 	Claim   []map[string]any `toml:"claim,omitempty"`
 	Drawing []map[string]any `toml:"drawing,omitempty"`
+	Table   []map[string]any `toml:"table,omitempty"`
 }
 
 // FileError lists everything that is wrong with a study's file.
@@ -86,10 +88,10 @@ type fileTable struct {
 		Name, Title string
 		Seeds       any
 	}
-	Base, Grid     map[string]any
-	Search         *searchTable
-	Trainer        *trainerTable
-	Claim, Drawing []map[string]any // internal/question reads them: no run depends on them
+	Base, Grid            map[string]any
+	Search                *searchTable
+	Trainer               *trainerTable
+	Claim, Drawing, Table []map[string]any // internal/question reads them: no run depends on them
 }
 
 // ParseFile is ReadFile for text that was read from the file at path.
@@ -101,7 +103,7 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 		bad.Problems = append(bad.Problems, tomlProblems(err)...)
 		return nil, bad
 	}
-	f := &File{questions: questions{tree.Claim, tree.Drawing}, Name: cmp.Or(tree.Study.Name, strings.TrimSuffix(filepath.Base(path), ".toml")), Title: tree.Study.Title, Source: string(text),
+	f := &File{questions: questions{tree.Claim, tree.Drawing, tree.Table}, Name: cmp.Or(tree.Study.Name, strings.TrimSuffix(filepath.Base(path), ".toml")), Title: tree.Study.Title, Source: string(text),
 		base: train.SettingsIn(tree.Base), subject: trainings{}}
 	if !nameRule().MatchString(f.Name) {
 		bad.add("[study] name: %q; wanted letters, digits, '.', '_' and '-', at most 100", f.Name)
@@ -112,6 +114,11 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 	if seeds > 0 {
 		tree.Study.Seeds = int64(seeds)
 		f.Source = fmt.Sprintf("# --seeds %d\n", seeds) + f.Source
+	}
+	for _, set := range overrides { // questions may name a setting that only the command line has (question.Given)
+		if !strings.ContainsFunc(set, unicode.IsControl) {
+			f.Source = "# --set " + set + "\n" + f.Source
+		}
 	}
 	f.readSeeds(tree.Study.Seeds, bad)
 	f.readSearch(tree.Search, bad)

@@ -130,7 +130,9 @@ func (s *session[T]) measurePassed() ([]row, error) {
 	s.means = report
 	rows = append(rows, reportRows(splitTrain, report, &s.train, nil)...)
 	loss, _ := s.train.mean(nil)
-	rows = append(rows, number(splitTrain, keyObjective, loss+s.penalty()))
+	objective := loss + s.penalty()
+	rows = append(rows, number(splitTrain, KeyObjective, objective))
+	rows = append(rows, s.besideTheory(objective, report.ClassMeans, onTrain.W, onTrain.B)...)
 	if s.noisy() {
 		onClean := measure.Input[T]{Classes: train.Classes, W: onTrain.W, B: onTrain.B, Train: onTrain.Train,
 			Only: measure.Clean(train.Observed, train.True)}

@@ -144,9 +144,9 @@ func (i *inspector) rows(upTo int) (first int, err error) {
 	return first, nil
 }
 
-// incomplete finds epochs that have fewer rows than others of their kind.
+// incomplete finds epochs that have fewer rows than others of their kind. Earlier versions of the program had none beside theory.
 func (i *inspector) incomplete(upTo int) ([]int, error) {
-	counts, err := i.lab.RowsPerStep(i.run.Hash, seriesEpoch, SpeedMeasures)
+	counts, err := i.lab.RowsPerStep(i.run.Hash, seriesEpoch, slices.Concat(SpeedMeasures, SizeKeys(), []string{KeyExcess, KeyOptimum}))
 	if err != nil {
 		return nil, err
 	}

@@ -6,9 +6,9 @@ import (
 	"collapse.example/collapse/optim"
 )
 
-// keyObjective is the training loss plus weight decay, over the whole training set: what the optimiser minimises. For peeled runs it
+// KeyObjective is the training loss plus weight decay, over the whole training set: what the optimiser minimises. For peeled runs it
 // is the objective of the unconstrained-features model.
-const keyObjective = "objective"
+const KeyObjective = "objective"
 
 // penalty is weight decay at the current weights and evaluated features: ½λ‖θ‖², or ½λ_W‖W‖² + ½λ_b‖b‖² + ½λ_H‖H‖². If the features
 // are summed per batch, the last term is the mean over batches; a penalty on a constant is left out.

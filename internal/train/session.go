@@ -31,6 +31,10 @@ type session[T Float] struct {
 	bias        []float64
 	collect     bool // the training pass keeps its features for the measures
 
+	optimum   optimum // of the objective over free features, once solved
+	solved    bool
+	noOptimum string // why there is none
+
 	need     Footprint
 	step     int64 // finished steps of the run
 	lastLoss float64

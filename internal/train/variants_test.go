@@ -173,7 +173,7 @@ func TestObjectiveOfAnEpochIsThatOfTheWholeSet(t *testing.T) {
 		}
 		found := false
 		for _, r := range rows {
-			if r.Measure != keyObjective {
+			if r.Measure != KeyObjective {
 				continue
 			}
 			found = true

@@ -1,0 +1,89 @@
+package judge_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/judge/judgetest"
+)
+
+// peeled is a run below the terminal phase with a class mean at zero, whose penalties theory knows.
+func peeled(t *testing.T, seed int, rows map[[2]string]float64) judge.Run {
+	t.Helper()
+	m := judgetest.Common()
+	m.More = map[[2]string]float64{{"train", "accuracy"}: 0.9, {"train", "mean_norm_ratio"}: 0, {"train", "excess"}: 0.001, {"theory", "optimum"}: 0.5, {"theory", "w_norm_most"}: 1,
+		{"theory", "mean_norm_fewest"}: 1, {"theory", "w_cos_fewest"}: 0.2, {"train", "w_norm_most"}: 1.5}
+	for k, v := range rows {
+		m.More[k] = v
+	}
+	r := m.Run(t, "ce", 0, seed)
+	var config map[string]any
+	if err := json.Unmarshal(r.Config, &config); err != nil {
+		t.Fatal(err)
+	}
+	config["optim"] = map[string]any{"decay": "peeled"}
+	r.Config, _ = json.Marshal(config)
+	return r
+}
+
+// TestStatesOfTheory: what theory predicts is named and judged, if the run is near the optimum; a run that is not keeps its usual states.
+func TestStatesOfTheory(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows map[[2]string]float64
+		want []judge.State
+	}{
+		"zero":              {map[[2]string]float64{{"theory", "w_norm_most"}: 0, {"theory", "mean_norm_fewest"}: 0}, []judge.State{judge.ZeroSolution}},
+		"minority at zero":  {map[[2]string]float64{{"theory", "mean_norm_fewest"}: 0}, []judge.State{judge.MinorityZero}},
+		"minority collapse": {map[[2]string]float64{{"theory", "w_cos_fewest"}: 1}, []judge.State{judge.Minority}},
+		"not near":          {map[[2]string]float64{{"theory", "w_cos_fewest"}: 1, {"train", "excess"}: 0.006}, []judge.State{judge.Early, judge.Degenerate}},
+		"not predicted":     {nil, []judge.State{judge.Early, judge.Degenerate}},
+	} {
+		r := peeled(t, 1, c.rows)
+		if got := r.States(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, wanted %v", name, got, c.want)
+		}
+		one := judge.JudgeRun(&r)
+		if predicted := c.want[0] != judge.Early; one.Predicted != predicted || one.Degenerate == predicted || one.Terminal {
+			t.Errorf("%s: predicted %v, degenerate %v, terminal %v", name, one.Predicted, one.Degenerate, one.Terminal)
+		}
+		var runs []judge.Run
+		for seed := range 5 {
+			runs = append(runs, peeled(t, seed, c.rows))
+		}
+		claim, err := judge.Statement{ID: "a", Says: "b", Kind: judge.Less, Left: `final("train.excess")`, Right: "0.1"}.Judge(runs)
+		if judged := claim.Effect != nil; err != nil || judged != one.Predicted {
+			t.Errorf("%s: judged %v: %s, %v", name, judged, claim.Reason, err)
+		}
+	}
+}
+
+func TestTheoryInWords(t *testing.T) {
+	r := peeled(t, 1, nil)
+	if got := r.Theory(); got != "The least objective over free features is 0.5 (proved); this run is 0.001 above it, 0.2 %. Largest classes: ‖w‖ 1.5 (theory 1)." {
+		t.Errorf("%q", got)
+	}
+	judgetest.Miss(&r, "train", "excess", "no solver has this loss")
+	if got := r.Theory(); got != "No optimum is known to set beside this run: no solver has this loss." {
+		t.Errorf("%q", got)
+	}
+	usual := judgetest.Common().Run(t, "ce", 0, 1)
+	if got := usual.Theory(); got != "" {
+		t.Errorf("a usual run: %q", got)
+	}
+}
+
+// TestNamesBesideTheory: questions may name what runs have beside theory, and a near miss is told the name.
+func TestNamesBesideTheory(t *testing.T) {
+	for name, want := range map[string]string{
+		"train.excess": "", "train.objective": "", "theory.optimum": "", "theory.w_cos_fewest": "", "train.margin_most": "",
+		"theory.excess": "no value is called", "theory.w_cos_fewst": "did you mean w_cos_fewest?", "train.exces": "did you mean excess?", "test.excess": "no measure is called", "train.nc1_pnv": "did you mean nc1_pinv?",
+	} {
+		if got := fmt.Sprint(judge.CheckName(name)); want == "" && got != "<nil>" || !strings.Contains(got, want) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
