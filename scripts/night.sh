@@ -92,7 +92,10 @@ part_examples() {
     go run ./tensors ../arrayfile/testdata/stored.npz ../arrayfile/testdata/zip.pt
   )
 }
-part_outside() { scripts/outside_module.sh; }
+part_outside() {
+  [ "$(git rev-parse 'HEAD^{tree}')" = "$tree" ] || { echo "looks at the last commit, which these files are not: commit first"; return 1; }
+  scripts/outside_module.sh
+}
 # Tests that .ci/run has run whole need not be asked twice: only those of files that ask for a share, or, where a file without tests does, all
 # of its package.
 part_simulations() {
