@@ -19,6 +19,7 @@ declare -A what=(
   [race]="the race detector on more than .ci/run has time for"
   [surroundings]="tests as another user, with another HOME, TMPDIR, umask, locale, time zone and order"
   [examples]="the examples, as another module"
+  [outside]="the public packages by go get, as of the last commit: sizes, what is linked, WebAssembly, an Example each"
   [simulations]="long tests whole: COLLAPSE_LONG"
   [parity]="every network against PyTorch, the large ones too"
   [replays]="traced steps repeated in PyTorch"
@@ -30,7 +31,7 @@ declare -A what=(
   [conformance]="files that today's libraries write, measured"
   [comparisons]="calls and training steps beside today's PyTorch, agreement with the reference library's formulas"
 )
-order=(release image reproducible qemu generic race surroundings examples simulations parity replays kills fuzz mutants libraries trainers conformance comparisons)
+order=(release image reproducible qemu generic race surroundings examples outside simulations parity replays kills fuzz mutants libraries trainers conformance comparisons)
 
 python=/usr/bin/python3
 export GOFLAGS=-trimpath CGO_ENABLED=0 COLLAPSE_LONG=gate # as .ci/run; simulations are whole
@@ -92,6 +93,10 @@ part_examples() {
     for example in measure train solve; do go run "./$example"; done
     go run ./tensors ../arrayfile/testdata/stored.npz ../arrayfile/testdata/zip.pt
   )
+}
+part_outside() {
+  [ "$(git rev-parse 'HEAD^{tree}')" = "$tree" ] || { echo "looks at the last commit, which these files are not: commit first"; return 1; }
+  scripts/outside_module.sh
 }
 # Tests that .ci/run has run whole need not be asked twice: only those of files that ask for a share, or, where a file without tests does, all
 # of its package.
