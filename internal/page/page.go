@@ -37,6 +37,9 @@ type asked struct {
 	Figures []shown
 }
 
+// Sourced are the claims, apart by their sources.
+func (a *asked) Sourced() []sourcedClaims { return bySource("-asked", AskedBy(a.Claims)) }
+
 // besideShown is an earlier result, drawn.
 type besideShown struct {
 	*Beside

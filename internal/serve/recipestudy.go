@@ -64,6 +64,7 @@ func (s *Server) asked(lab *store.Reader, name string, runs []judge.Run) ([]page
 			return nil, err
 		}
 		judged, err := page.Recipe{ID: "own", Source: "What the study asks", Runs: loaded, Claims: questions.Claims, Drawings: questions.Drawings}.Judge()
+		judged.Claims = page.AskedBy(judged.Claims)
 		return []page.Judged{judged}, err
 	})
 }
