@@ -180,8 +180,9 @@ func (s *Server) judge(q url.Values, runs []judge.Run) ([]page.Judged, error) {
 	if err != nil {
 		return nil, err
 	}
-	reported, err := ofLab(s.lab, func(lab *store.Reader) ([]page.Judged, error) { return s.reported(lab, name, runs) })
-	if all = slices.Concat(own, all, reported); err != nil || s.opt.Searches == nil {
+	pictured := slices.ContainsFunc(slices.Concat(own, all), func(j page.Judged) bool { return len(j.Figures) > 0 })
+	together, err := ofLab(s.lab, func(lab *store.Reader) ([]page.Judged, error) { return s.together(lab, name, runs, pictured) })
+	if all = slices.Concat(own, all, together); err != nil || s.opt.Searches == nil {
 		return all, err
 	}
 	found, err := ofLab(s.lab, func(lab *store.Reader) ([]page.Judged, error) { return s.searched(lab, name, runs) })
