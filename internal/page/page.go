@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"fmt"
 	"html/template"
 	"slices"
@@ -11,7 +12,9 @@ import (
 	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/measurement"
 	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/store"
 )
 
 // page is the template's data. The template escapes every string in it, except SVG and CSS made by
@@ -189,6 +192,9 @@ func build(study Study) (page, []figure.Picture, Result, error) {
 		p.Beside = &besideShown{b, prepare(drawn), b.On.Format("2 January 2006")}
 	}
 	p.Finding, p.Numbers, p.Facts = judge.Headline(gs, all)
+	if words := collapsed(study.Runs); words != "" {
+		p.Numbers = words + ". " + p.Numbers
+	}
 	res.Headline = strings.TrimSpace(p.Finding + ". " + p.Numbers)
 	res.Facts = p.Facts
 	if p.Title == "" {
@@ -212,6 +218,18 @@ func build(study Study) (page, []figure.Picture, Result, error) {
 	p.Config = commonSettings(study.Runs)
 	p.Made = format.Time(study.Generated)
 	return p, pictures, res, nil
+}
+
+// collapsed is the headline of the features of one finished run; "" for several, and where there are no features to measure.
+func collapsed(runs []judge.Run) string {
+	if len(runs) != 1 || runs[0].Status != store.Done || runs[0].Folder() == "" {
+		return ""
+	}
+	words, err := measurement.RunFinding(context.Background(), runs[0].Folder(), nil)
+	if err != nil {
+		return "" // the page says why there are no features
+	}
+	return words
 }
 
 func tiles(gs []*judge.Experiment, res Result) []format.Tile {
