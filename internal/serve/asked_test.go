@@ -1,7 +1,10 @@
 package serve
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,5 +79,64 @@ right = '1'
 		if body := read(path); !strings.Contains(body, "Cancelled with 0 of 1 runs done.") {
 			t.Errorf("%s does not say that the study was cancelled:\n%s", path, body)
 		}
+	}
+}
+
+// A study of several weight decays without label noise begins with a picture against them: the mean of each, without the degenerate run, and
+// without a word of memorization. Its runs are called by what differs.
+func TestAStudyWithoutNoiseHasAPicture(t *testing.T) {
+	lab, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	var members []store.Member
+	var last string
+	for i, decay := range []float64{.1, .2, .3} {
+		for seed := 1; seed <= 3; seed++ {
+			spec := store.Spec{Kind: store.Train, Config: map[string]any{"loss": map[string]any{"kind": "ce"}, "optim": map[string]any{"weight_decay": decay}, "run": map[string]any{"epochs": 1, "seed": seed}}}
+			claim, _, err := lab.Claim(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var rows []store.Value
+			for key, v := range map[string]float64{"nc1_pinv": float64(10*(i+1) + seed), "accuracy": 1, "memorization_flipped": 0, "mean_norm_ratio": min(1, float64(3-seed))} {
+				rows = append(rows, store.Value{Key: store.Key{Series: "epoch", Split: "train", Measure: key}, Step: 1, Value: v})
+			}
+			if _, err := lab.AppendAll([]store.Part{{Claim: claim, EpochRows: store.EpochRows{Epoch: 1, Rows: rows}}}); err != nil {
+				t.Fatal(err)
+			}
+			if err := claim.Finish(); err != nil {
+				t.Fatal(err)
+			}
+			last = claim.Hash
+			members = append(members, store.Member{Spec: spec, Note: fmt.Sprintf("decay %g, seed %d", decay, seed)})
+		}
+	}
+	if err := lab.SaveStudy("decays", "", "", members); err != nil {
+		t.Fatal(err)
+	}
+	s := startTest(t, Options{Lab: lab.Dir()})
+	_, body := get(t, http.DefaultClient, "GET", s.URL()+"study?study=decays", nil)
+	if !strings.Contains(body, `data-figure="against"`) || !strings.Contains(body, `data-figure="measures"`) || strings.Contains(body, "There is no picture") || strings.Contains(body, "emorization") {
+		t.Errorf("the page of the study:\n%.3000s", body)
+	}
+	var drawn struct {
+		Panels []struct {
+			Series []struct{ X, Y []float64 }
+		}
+	}
+	_, text := get(t, http.DefaultClient, "GET", s.URL()+"study/figures/against.json?study=decays", nil)
+	if err := json.Unmarshal([]byte(text), &drawn); err != nil {
+		t.Fatalf("%v: %.300s", err, text)
+	}
+	if len(drawn.Panels) == 0 || len(drawn.Panels[0].Series) == 0 {
+		t.Fatalf("%.300s", text)
+	}
+	if got := drawn.Panels[0].Series[0]; !slices.Equal(got.X, []float64{.1, .2, .3}) || !slices.Equal(got.Y, []float64{11.5, 21.5, 31.5}) { // seeds 1 and 2
+		t.Errorf("drawn %+v, want the means of two of three seeds", got)
+	}
+	if _, body := get(t, http.DefaultClient, "GET", s.URL()+"run/"+last, nil); !strings.Contains(body, "<h1>decay 0.3, seed 3</h1>") || strings.Contains(body, `data-tile="memorization"`) {
+		t.Errorf("the page of a run:\n%.2500s", body)
 	}
 }
