@@ -90,7 +90,7 @@ func describeCollapse(found *demo.Collapse) *collapseResult {
 
 // concluded is a finding as a sentence, without its first word if that is all that the headline before it says.
 func concluded(finding string) string {
-	if h := measurement.Headline(finding); h.Lead() == "Collapsed:" {
+	if h := measurement.Headline(finding); h.Lead() == "Collapsed" {
 		finding = h.Rest()
 	}
 	return format.Capital(finding) + "."

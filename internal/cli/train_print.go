@@ -5,7 +5,6 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"collapse.example/collapse/internal/featurefiles"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/measurement"
@@ -34,15 +33,8 @@ func conclude(a *app, lab *store.Lab, r train.Result) trainResult {
 	for _, s := range out.warnings {
 		out.States = append(out.States, s.Name)
 	}
-	set, err := featurefiles.Open(featurefiles.Request{Context: a.ctx, Files: []string{r.Features}})
-	if err != nil {
-		return out
-	}
-	defer set.Close()
-	report, err := set.Measure(0, measure.Options{Context: a.ctx, Null: measure.DefaultNull,
-		Measures: []string{measure.KeyNC1Pinv, measure.KeyNC2MeansCentred, measure.KeyNC2MeansOF, measure.KeyNC4NCCMismatch}})
-	if err == nil {
-		out.Finding = measurement.Finding(report)
+	if finding, err := measurement.RunFinding(a.ctx, lab.RunDir(r.Run), nil); err == nil {
+		out.Finding = finding
 	}
 	return out
 }

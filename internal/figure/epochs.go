@@ -176,6 +176,9 @@ func trackFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun, what [
 	p := Picture{Figure: chart.Figure{ID: id, Columns: 3}}
 	p.Table.Columns = []string{"measure", "split", "loss", "runs", "first", "half way", "last", "smallest last", "largest last"}
 	for _, m := range what {
+		if m.key == measure.KeyMemFlipped && !g.OfScripts() && !g.Noisy() {
+			continue // 0 at every epoch
+		}
 		panel := chart.Panel{ID: m.panelID(), Title: m.title,
 			X: chart.Axis{Label: "epoch"}, Y: chart.Axis{Label: m.axis}}
 		if m.unit == 100 {

@@ -52,7 +52,7 @@ type view struct {
 }
 
 func (v *view) title() string {
-	t := v.Curve + ", η = " + format.Decimal(v.Noise) + ", seed " + strconv.FormatUint(v.Seed, 10)
+	t := v.Title()
 	if v.Degenerate {
 		t += " (degenerate)"
 	}

@@ -87,8 +87,12 @@ func AgainstSetting(groups []Group, by string) Picture {
 	}
 	d := Drawing{Title: "The last values against " + by, Columns: 2,
 		Caption: "The mean over the finished runs with one value of the setting; bars run from the smallest to the largest."}
-	for _, m := range []struct{ title, label, y, unit, log string }{{"NC1 (train)", "NC1", "train.nc1_pinv", "", "y"}, {"Test accuracy", "accuracy", "test.accuracy", "%", ""},
+	noisy := slices.ContainsFunc(runs, func(r judge.Run) bool { return r.Noise > 0 })
+	for _, m := range []struct{ title, label, y, unit, log string }{{"NC1 (train)", "NC1", "train.nc1_pinv", "", "y"}, {"Training accuracy", "accuracy", "train.accuracy", "%", ""}, {"Test accuracy", "accuracy", "test.accuracy", "%", ""},
 		{"Dilation (test)", "√NC1", "test.dilation", "", ""}, {"Memorization", "Σ‖h − h*‖", "train.memorization_flipped", "", ""}} {
+		if m.y == "train.memorization_flipped" && !noisy {
+			continue // 0 everywhere
+		}
 		d.Panels = append(d.Panels, DrawingPanel{Title: m.title, X: by, XLabel: judge.ShortKey(by), Y: m.y, Label: m.label, Unit: m.unit, Log: m.log, Curves: curves})
 	}
 	p := d.Draw("against", judge.Finished(runs))

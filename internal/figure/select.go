@@ -119,7 +119,11 @@ func FeatureFigures(g *judge.Experiment, asked []string) []Picture {
 				}
 			}
 		}
-		out = append(out, named(featureFigure(g, "features-noise-"+format.Decimal(noise), runs), "The features themselves, η = "+format.Decimal(noise)))
+		title := "The features themselves"
+		if g.Noisy() {
+			title += ", η = " + format.Decimal(noise)
+		}
+		out = append(out, named(featureFigure(g, "features-noise-"+format.Decimal(noise), runs), title))
 	}
 	if bad := g.Pick(func(s *judge.JudgedRun) bool { return has(s) && s.Degenerate }); len(bad) > 0 {
 		out = append(out, named(featureFigure(g, "features-degenerate", bad[:min(len(bad), 2)]), "Degenerate runs, as in M-D Fig. 4(a)"))

@@ -146,4 +146,9 @@ func only(runs []*JudgedRun, keep func(*JudgedRun) bool) (out []*JudgedRun) {
 	return out
 }
 
+// Noisy reports whether a run of the experiment has label noise: pages about others name no noise level and no memorization.
+func (g *Experiment) Noisy() bool {
+	return slices.ContainsFunc(g.Runs, func(s *JudgedRun) bool { return s.Noise > 0 })
+}
+
 func (g *Experiment) Count(keep func(*JudgedRun) bool) int { return len(g.Pick(keep)) }

@@ -122,8 +122,8 @@ func (g *Experiment) collapseFacts() []string {
 			out = append(out, format.Capital(curve)+": "+own)
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s: NC1 %s on training features, dilation %s, test accuracy %s %%", format.Capital(curve),
-			value("train", "nc1_pinv", 1), value("test", "dilation", 1), value("test", "accuracy", 100)))
+		out = append(out, fmt.Sprintf("%s: NC1 %s on training features, dilation %s, training accuracy %s %%, test accuracy %s %%%s", format.Capital(curve),
+			value("train", "nc1_pinv", 1), value("test", "dilation", 1), value("train", "accuracy", 100), value("test", "accuracy", 100), unfitted(runs)))
 	}
 	if note != "" {
 		out = append(out, note)
@@ -131,12 +131,29 @@ func (g *Experiment) collapseFacts() []string {
 	return out
 }
 
+// unfitted says how many runs of a line did not fit their labels, which NC1 alone does not show; "" if all did.
+func unfitted(runs []*JudgedRun) string {
+	if n := len(runs) - len(only(runs, IsTerminal)); n > 0 {
+		return fmt.Sprintf("; %d of %s unfitted (below 99.9 %% training accuracy)", n, format.Count(len(runs), "run"))
+	}
+	return ""
+}
+
+// Title names a run by its loss, its label noise if it has any, and its seed.
+func (s *JudgedRun) Title() string {
+	noise := ""
+	if s.Noise > 0 {
+		noise = ", η = " + format.Decimal(s.Noise)
+	}
+	return fmt.Sprintf("%s%s, seed %d", s.Curve, noise, s.Seed)
+}
+
 // headline is that of a page about one run.
 func (s *JudgedRun) headline() (finding, numbers string) {
 	if s.Kind == store.Script {
 		return s.scriptHeadline()
 	}
-	finding = fmt.Sprintf("One run: %s, η = %s, seed %d", s.Curve, format.Decimal(s.Noise), s.Seed)
+	finding = "One run: " + s.Title()
 	var parts []string
 	add := func(words, split, key string) {
 		if v, ok := s.Last(split, key); ok {
@@ -147,7 +164,9 @@ func (s *JudgedRun) headline() (finding, numbers string) {
 	add("test accuracy", "test", "accuracy")
 	add("NC1", "train", "nc1_pinv")
 	add("dilation", "test", "dilation")
-	add("memorization", "train", "memorization_flipped")
+	if s.Noise > 0 {
+		add("memorization", "train", "memorization_flipped")
+	}
 	if len(parts) == 0 {
 		return finding, "It saved no values."
 	}

@@ -56,3 +56,36 @@ func factsOf(t *testing.T, gs []*judge.Experiment) []string {
 	}
 	return facts
 }
+
+// TestHeadlineNamesUnfittedRuns: beside the mean NC1 of a line stand its training accuracy and how many runs have not fitted their labels.
+func TestHeadlineNamesUnfittedRuns(t *testing.T) {
+	m := judgetest.Common()
+	m.Noises, m.Seeds = []float64{0}, 4
+	m.Train = func(loss string, _ float64, seed int) float64 {
+		if loss == "ls" && seed <= 3 {
+			return 0.6
+		}
+		return 1
+	}
+	gs, _ := judge.Experiments(m.Runs(t))
+	facts := factsOf(t, gs)
+	if len(facts) != 2 || !strings.Contains(facts[0], ", training accuracy 100") || strings.Contains(facts[0], "unfitted") ||
+		!strings.Contains(facts[1], ", training accuracy 70.0 ± 20.0 %, test") || !strings.HasSuffix(facts[1], "; 3 of 4 runs unfitted (below 99.9 % training accuracy)") {
+		t.Errorf("%q", facts)
+	}
+}
+
+// TestTitleOfARun: label noise stands in it only where there is some.
+func TestTitleOfARun(t *testing.T) {
+	for noise, want := range map[float64]string{0: "cross entropy, seed 1", 0.25: "cross entropy, η = 0.25, seed 1"} {
+		m := judgetest.Common()
+		m.Losses, m.Noises, m.Seeds = m.Losses[:1], []float64{noise}, 1
+		runs := m.Runs(t)
+		if got := judge.JudgeRun(&runs[0]).Title(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if got := judge.Names(runs)[0]; got != strings.ReplaceAll(want, "= ", "") {
+			t.Errorf("in lists %q, want %q", got, want)
+		}
+	}
+}

@@ -19,7 +19,10 @@ func Names(runs []Run) []string {
 	for i := range runs {
 		words := []string{runs[i].CurveName()}
 		if len(runs) == 1 && runs[i].Loss != "" {
-			words = append(words, "η "+format.Decimal(runs[i].Noise), "seed "+strconv.FormatUint(runs[i].Seed, 10))
+			if runs[i].Noise > 0 {
+				words = append(words, "η "+format.Decimal(runs[i].Noise))
+			}
+			words = append(words, "seed "+strconv.FormatUint(runs[i].Seed, 10))
 		}
 		for _, d := range differ {
 			if d.Values[i] == missing || d.Key == "loss.kind" || d.Key == "data.noise_seed" || strings.HasSuffix(d.Key, "_digest") {

@@ -23,11 +23,14 @@ const (
 // Sources lists the sources in the order of pages.
 var Sources = []Source{FromPaper, FromFigure, Ours, OwnCheck}
 
+// OfStudy is the source of a study's own claims on pages about it; files and documents call it "ours", as its author does.
+const OfStudy Source = "study"
+
 // Unrecorded is the source of claims in results that older versions wrote.
 const Unrecorded Source = ""
 
 // sourceWords are the names of the sources in counts.
-var sourceWords = map[Source]string{FromPaper: "the papers’ sentences", FromFigure: "read off figures and tables", Ours: "ours", OwnCheck: "checks of this program",
+var sourceWords = map[Source]string{FromPaper: "the papers’ sentences", FromFigure: "read off figures and tables", OfStudy: "of this study", Ours: "ours", OwnCheck: "checks of this program",
 	Unrecorded: "of unrecorded source"}
 
 // Words names the source.
@@ -88,7 +91,7 @@ type BySource struct {
 
 // GroupBySource sorts claims by source, in the order of Sources; groups without claims are left out.
 func GroupBySource(claims []Claim) (groups []BySource) {
-	for _, s := range append(slices.Clone(Sources), Unrecorded) {
+	for _, s := range append([]Source{OfStudy}, append(slices.Clone(Sources), Unrecorded)...) {
 		g := BySource{Source: s}
 		for _, c := range claims {
 			if c.Source == s {

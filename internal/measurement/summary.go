@@ -46,19 +46,20 @@ func (m *Result) Summary() Summary {
 	return s
 }
 
-// Headline is a headline in two sizes: up to the first colon, and the rest.
+// Headline is a headline in two sizes: what stands before the first colon, and what follows it.
 type Headline string
 
-// Lead is the part of the sentence in large type.
+// Lead is the part of the sentence in large type, a title of its own.
 func (s Headline) Lead() string {
-	if at := strings.Index(string(s), ": "); at >= 0 {
-		return string(s[:at+1])
-	}
-	return string(s)
+	lead, _, _ := strings.Cut(string(s), ": ")
+	return lead
 }
 
 // Rest is what follows the lead; "" if nothing does.
-func (s Headline) Rest() string { return strings.TrimSpace(string(s[len(s.Lead()):])) }
+func (s Headline) Rest() string {
+	_, rest, _ := strings.Cut(string(s), ": ")
+	return rest
+}
 
 // Group is one group of measures.
 type Group struct {

@@ -28,18 +28,18 @@ func (c placedClaim) Rows() []evidenceRow {
 	cells := estimates(c.Effect)
 	for i, row := range c.Evidence(sideNames(c.Effect)).Rows {
 		row[0] = cellName(row[0])
-		out = append(out, evidenceRow{row, whisker(c.Claim, cells[i])})
+		out = append(out, evidenceRow{row, whisker(c.Claim, cells[i], c.Effect.Blocked == "")})
 	}
 	return out
 }
 
-// Whisker draws the interval that the verdict rests on; "" if it rests on several.
+// Whisker draws the interval that the verdict rests on, grey if it decides nothing; "" if the verdict rests on several.
 func (c placedClaim) Whisker() template.HTML {
 	cells := estimates(c.Effect)
 	if len(cells) == 0 || len(cells) > 1 && c.Effect.Pooled == nil {
 		return ""
 	}
-	return whisker(c.Claim, cells[len(cells)-1])
+	return whisker(c.Claim, cells[len(cells)-1], c.Verdict != judge.CannotTell)
 }
 
 func estimates(e *judge.Effect) []judge.Cell {
@@ -94,12 +94,15 @@ func colorOf(lo, hi float64, wanted [][2]float64) chart.Color {
 	return chart.Muted
 }
 
-// whisker draws an estimate of a claim on a line that holds all of the claim's. What was claimed is shaded.
-func whisker(c judge.Claim, cell judge.Cell) template.HTML {
+// whisker draws an estimate of a claim on a line that holds all of the claim's. What was claimed is shaded. An interval that was not judged,
+// such as one of networks that were not trained to the end, is grey wherever it lies.
+func whisker(c judge.Claim, cell judge.Cell, judged bool) template.HTML {
 	e := c.Effect
 	lo, hi := float64(cell.Lo), float64(cell.Hi)
 	w := chart.Whisker{Lo: lo, Value: float64(cell.Value), Hi: hi, Wanted: wanted(e), Log: e.Ratio() && e.Unit != "quotient"}
-	w.Color = colorOf(lo, hi, w.Wanted)
+	if w.Color = chart.Muted; judged {
+		w.Color = colorOf(lo, hi, w.Wanted)
+	}
 	w.Min, w.Max = math.Inf(1), math.Inf(-1)
 	include := func(v float64) {
 		if !math.IsNaN(v) && !math.IsInf(v, 0) && (!w.Log || v > 0) {

@@ -55,6 +55,31 @@ func TestWhisker(t *testing.T) {
 	}
 }
 
+// An interval that was not judged is grey even where it lies wholly inside what was claimed; the same one is coloured once it was judged.
+func TestIntervalsThatDecideNothingAreGrey(t *testing.T) {
+	cell := judge.Cell{Value: 2, Lo: 1, Hi: 3}
+	drawn := func(judged bool) string {
+		return string(whisker(judge.Claim{Effect: &judge.Effect{Kind: judge.More, Unit: "difference", Cells: []judge.Cell{cell}}}, cell, judged))
+	}
+	green, grey := drawn(true), drawn(false)
+	if green == grey || !strings.HasPrefix(green, "<svg") || !strings.HasPrefix(grey, "<svg") {
+		t.Fatalf("judged and not judged look alike: %s", green)
+	}
+	for _, c := range []struct {
+		verdict      judge.Verdict
+		blocked      string
+		first, lines string
+	}{{judge.Holds, "", green, green}, {judge.CannotTell, "the terminal phase was not reached", grey, grey}, {judge.CannotTell, "", grey, green}} {
+		claim := placedClaim{Claim: judge.Claim{Verdict: c.verdict, Effect: &judge.Effect{Kind: judge.More, Unit: "difference", Blocked: c.blocked, Cells: []judge.Cell{cell}}}}
+		if got := string(claim.Whisker()); got != c.first {
+			t.Errorf("%s, blocked %q: %s, want %s", c.verdict, c.blocked, got, c.first)
+		}
+		if got := string(claim.Rows()[0].Drawn); got != c.lines {
+			t.Errorf("%s, blocked %q, in the table: %s, want %s", c.verdict, c.blocked, got, c.lines)
+		}
+	}
+}
+
 func TestWhatRan(t *testing.T) {
 	if got := WhatRan(nil); got != "" {
 		t.Errorf("%q", got)

@@ -68,7 +68,7 @@ func TestMeasuredPageOfLayers(t *testing.T) {
 // TestMeasuredPageWithoutAnything: one class leaves nearly all undefined, and the page says so.
 func TestMeasuredPageWithoutAnything(t *testing.T) {
 	html := savedPage(t, &measurement.Result{Columns: []measurement.Column{spiked(t, 1, 4, 2, 0.1)}})
-	if !strings.Contains(html, "One class:") || !strings.Contains(html, "there is no other to separate from") || strings.Contains(html, "NaN") {
+	if !strings.Contains(html, ">One class ") || !strings.Contains(html, "there is no other to separate from") || strings.Contains(html, "NaN") {
 		t.Error("a single class must leave NC1 undefined, without NaN on the page")
 	}
 }

@@ -1,8 +1,10 @@
 package page
 
 import (
+	"context"
 	"fmt"
 	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,7 +12,9 @@ import (
 	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/measurement"
 	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/store"
 )
 
 // page is the template's data. The template escapes every string in it, except SVG and CSS made by
@@ -38,6 +42,9 @@ type asked struct {
 	Figures []shown
 	Notes   []string
 }
+
+// Sourced are the claims, apart by their sources.
+func (a *asked) Sourced() []sourcedClaims { return bySource("-asked", AskedBy(a.Claims)) }
 
 // besideShown is an earlier result, drawn.
 type besideShown struct {
@@ -71,6 +78,7 @@ type pair struct{ Name, Value string }
 // section is one group of the page.
 type section struct {
 	ID, Title string
+	Noisy     bool // has runs with label noise
 	Script    bool // of somebody's own script, which is asked for no features or theory
 	Claims    []judge.Claim
 	Main      []shown // M-D Fig. 1, with and without degenerate runs
@@ -187,6 +195,9 @@ func build(study Study) (page, []figure.Picture, Result, error) {
 		p.Beside = &besideShown{b, prepare(drawn), b.On.Format("2 January 2006")}
 	}
 	p.Finding, p.Numbers, p.Facts = judge.Headline(gs, all)
+	if words := collapsed(study.Runs); words != "" {
+		p.Numbers = words + ". " + p.Numbers
+	}
 	res.Headline = strings.TrimSpace(p.Finding + ". " + p.Numbers)
 	res.Facts = p.Facts
 	if p.Title == "" {
@@ -196,6 +207,9 @@ func build(study Study) (page, []figure.Picture, Result, error) {
 			p.Title = "Runs of a script"
 		case len(gs) > 0:
 			p.Title = "Memorization and dilation: " + gs[0].Title
+			if !slices.ContainsFunc(gs, (*judge.Experiment).Noisy) {
+				p.Title = "Neural collapse: " + gs[0].Title
+			}
 		}
 	}
 	p.Tiles = tiles(gs, res)
@@ -207,6 +221,18 @@ func build(study Study) (page, []figure.Picture, Result, error) {
 	p.Config = commonSettings(study.Runs)
 	p.Made = format.Time(study.Generated)
 	return p, pictures, res, nil
+}
+
+// collapsed is the headline of the features of one finished run; "" for several, and where there are no features to measure.
+func collapsed(runs []judge.Run) string {
+	if len(runs) != 1 || runs[0].Status != store.Done || runs[0].Folder() == "" {
+		return ""
+	}
+	words, err := measurement.RunFinding(context.Background(), runs[0].Folder(), nil)
+	if err != nil {
+		return "" // the page says why there are no features
+	}
+	return words
 }
 
 func tiles(gs []*judge.Experiment, res Result) []format.Tile {
@@ -229,20 +255,20 @@ func tiles(gs []*judge.Experiment, res Result) []format.Tile {
 			tile(strconv.Itoa(res.Failed), "failed or unfinished"),
 		}
 	}
-	return []format.Tile{
-		counted(done, "finished run", "finished runs"),
-		counted(len(curves), "loss", "losses"),
-		counted(len(noises), "noise level", "noise levels"),
+	out := []format.Tile{counted(done, "finished run", "finished runs"), counted(len(curves), "loss", "losses")}
+	if slices.ContainsFunc(gs, (*judge.Experiment).Noisy) {
+		out = append(out, counted(len(noises), "noise level", "noise levels"))
+	}
+	return append(out,
 		counted(len(judge.Seeds(judged)), "seed", "seeds"),
 		tile(fmt.Sprintf("%d of %d", res.Terminal, done), "in the terminal phase"),
 		tile(strconv.Itoa(res.Degenerate), "degenerate"),
-		tile(strconv.Itoa(res.Failed), "failed or unfinished"),
-	}
+		tile(strconv.Itoa(res.Failed), "failed or unfinished"))
 }
 
 // sectionOf draws everything of one group.
 func sectionOf(g *judge.Experiment, study Study) (section, []figure.Picture, []judge.Claim) {
-	s := section{ID: "group" + g.Suffix, Title: g.Title, Script: g.OfScripts()}
+	s := section{ID: "group" + g.Suffix, Title: g.Title, Noisy: g.Noisy(), Script: g.OfScripts()}
 	var drawn []figure.Picture
 	add := func(p figure.Picture) (shown, bool) {
 		if len(p.Panels) == 0 {
@@ -282,14 +308,18 @@ func sectionOf(g *judge.Experiment, study Study) (section, []figure.Picture, []j
 
 // epochsOf draws the runs of one noise level against epoch.
 func epochsOf(g *judge.Experiment, noise float64, add func(figure.Picture) (shown, bool)) epochs {
-	e := epochs{Title: fmt.Sprintf("η = %s (%s)", format.Decimal(noise), format.Count(g.Count(func(s *judge.JudgedRun) bool { return s.Noise == noise }), "run"))}
+	at := format.Count(g.Count(func(s *judge.JudgedRun) bool { return s.Noise == noise }), "run")
+	e, level := epochs{Title: at}, ""
+	if g.Noisy() {
+		level = ", η = " + format.Decimal(noise)
+		e.Title = fmt.Sprintf("η = %s (%s)", format.Decimal(noise), at)
+	}
 	first, rest := figure.EpochFigures(g, noise)
-	first.Title = "The measures of collapse against epoch, η = " + format.Decimal(noise)
+	first.Title = "The measures of collapse against epoch" + level
 	first.Caption = "Mean over seeds; the band runs from the smallest to the largest seed. Training measures are taken in evaluation mode on the labels trained on; test labels are never corrupted."
-	rest.Title = "Every other measure against epoch, η = " + format.Decimal(noise)
+	rest.Title = "Every other measure against epoch" + level
 	rest.Caption = "As above. “clean” means the training samples that kept their label. The key and the split of each measure stand above its axis."
 	if g.OfScripts() { // which say nothing of label noise
-		e.Title = format.Count(len(g.Runs), "run")
 		first.Title, rest.Title = "Measures of collapse against epoch", "What the script reported against epoch"
 		first.Caption = "Mean over seeds; the band runs from the smallest to the largest seed."
 		rest.Caption = first.Caption + " The name and the split of each value stand above its axis."

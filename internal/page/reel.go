@@ -1,7 +1,6 @@
 package page
 
 import (
-	"fmt"
 	"html/template"
 	"math"
 
@@ -48,7 +47,7 @@ func reelOf(g *judge.Experiment) *reel {
 }
 
 func filmed(film *figure.Film, run *judge.JudgedRun) (*reel, error) {
-	r := &reel{Title: fmt.Sprintf("How features collapse: %s, η = %g, seed %d", run.Curve, run.Noise, run.Seed)}
+	r := &reel{Title: "How features collapse: " + run.Title()}
 	for i := range reelStills {
 		// Most happens in the first epochs.
 		at := int(math.Round(float64(len(film.Epochs)-1) * math.Pow(float64(i)/(reelStills-1), 1.5)))

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -20,7 +21,10 @@ func limits(g *judge.Experiment) (format.Table, string) {
 	kept, note := judge.LeaveOut(g.Pick(func(s *judge.JudgedRun) bool { return s.Noise == noise }))
 	t := format.Table{Columns: []string{"measure", "limit"}}
 	for _, c := range g.Curves {
-		t.Columns = append(t.Columns, c+", η = "+format.Decimal(noise))
+		if g.Noisy() {
+			c += ", η = " + format.Decimal(noise)
+		}
+		t.Columns = append(t.Columns, c)
 	}
 	k, _ := strconv.Atoi(g.Settings["data.classes"])
 	for _, m := range measure.Properties() {
@@ -73,7 +77,27 @@ func runTable(gs []*judge.Experiment) format.Table {
 				q("train", g.Form().Key), yesNo(s.Terminal), degenerate, seconds(s.Run), program(s.Run)})
 		}
 	}
+	if !slices.ContainsFunc(gs, (*judge.Experiment).Noisy) {
+		return without(t, "η", "memorization")
+	}
 	return t
+}
+
+// without is a table without some columns.
+func without(t format.Table, names ...string) format.Table {
+	keep := func(row []string) (out []string) {
+		for i, cell := range row {
+			if !slices.Contains(names, t.Columns[i]) {
+				out = append(out, cell)
+			}
+		}
+		return out
+	}
+	out := format.Table{Columns: keep(t.Columns)}
+	for _, row := range t.Rows {
+		out.Rows = append(out.Rows, keep(row))
+	}
+	return out
 }
 
 func yesNo(b bool) string {
@@ -115,6 +139,9 @@ func unfinishedTable(runs []judge.Run) format.Table {
 			why = fmt.Sprintf("last measured at epoch %d", r.LastStep())
 		}
 		t.Rows = append(t.Rows, []string{hashStart(r), r.Label, r.CurveName(), format.Decimal(r.Noise), strconv.FormatUint(r.Seed, 10), string(r.Status), why})
+	}
+	if !slices.ContainsFunc(runs, func(r judge.Run) bool { return r.Noise > 0 }) {
+		return without(t, "η")
 	}
 	return t
 }

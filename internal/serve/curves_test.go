@@ -33,3 +33,24 @@ func TestBandsOnALogarithmicAxis(t *testing.T) {
 		}
 	}
 }
+
+// TestCardsAndChoicesFit: a card is as high as what it says, beside one that says more, and a choice shows the whole name of a setting.
+func TestCardsAndChoicesFit(t *testing.T) {
+	t.Parallel()
+	s := startTest(t, Options{Lab: t.TempDir()})
+	tab := useTab(t, time.Minute)
+	do(t, tab, chromedp.EmulateViewport(1440, 900), chromedp.Navigate(s.URL()))
+	size := look[[]float64](t, tab, `(() => {
+		const box = document.createElement('div'), option = '<option>optim.schedule.warmup_epochs</option>';
+		box.innerHTML = '<div class="cards"><a class="card study">short</a><a class="card study"><p style="height:500px">long</p></a></div>'
+			+ '<form class="filter"><label><select>' + option + '</select></label></form><select style="max-width:none">' + option + '</select>';
+		document.querySelector('main').append(box);
+		return [...[...box.querySelectorAll('.card')].map((e) => e.offsetHeight), ...[...box.querySelectorAll('select')].map((e) => e.offsetWidth)];
+	})()`)
+	if len(size) != 4 || !(size[0] > 0 && size[0] < 100) || size[1] < 500 {
+		t.Errorf("cards and choices of %v px, want a low card beside one of 500 px", size)
+	}
+	if len(size) == 4 && (size[3] < 100 || size[2] < size[3]) {
+		t.Errorf("a choice of %g px cuts a name that takes %g", size[2], size[3])
+	}
+}

@@ -3,7 +3,9 @@ package serve
 import (
 	"bytes"
 	"fmt"
+	"html/template"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,9 +15,14 @@ import (
 
 	"collapse.example/collapse/arrayfile"
 	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/featurefiles"
+	"collapse.example/collapse/internal/measurement"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/rundir"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/measure"
 )
 
 // shortRun computes a run of one epoch in eleven classes, the only one of its lab and of its study.
@@ -161,5 +168,50 @@ func TestFewPointsAreSeen(t *testing.T) {
 	}
 	if found := complaints(); len(found) > 0 {
 		t.Errorf("the console: %q", found)
+	}
+}
+
+// TestARunPageSaysTheHeadline: the page of a finished run asks for the headline that the features have by `collapse measure`; one whose features
+// are gone has none, and none is made up.
+func TestARunPageSaysTheHeadline(t *testing.T) {
+	dir, run := shortRun(t)
+	set, err := featurefiles.Open(featurefiles.Request{Files: []string{run.Features}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Close()
+	report, err := set.Measure(0, measure.Options{Null: measure.DefaultNull})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := template.HTMLEscapeString(measurement.Finding(report))
+	if want == "" {
+		t.Fatal("the features have no headline")
+	}
+	address := "run/" + run.Run + "/finding"
+	s := startTest(t, Options{Lab: dir})
+	if _, body := get(t, http.DefaultClient, "GET", s.URL()+"run/"+run.Run, nil); !strings.Contains(body, `data-summary="/`+address+`"`) {
+		t.Error("the page of the run does not ask for the headline")
+	}
+	if answer, body := get(t, http.DefaultClient, "GET", s.URL()+address, nil); answer.StatusCode != 200 || !strings.Contains(body, ">"+want+".</p>") {
+		t.Errorf("%d %q, want %q", answer.StatusCode, body, want)
+	}
+	runs := read(t, dir, store.Filter{})
+	said, err := page.Write(outfile.At(t.TempDir(), page.Kind), page.Study{ID: "report", Runs: runs})
+	if err != nil || len(runs) != 1 || !strings.Contains(said.Headline, measurement.Finding(report)+". After 1 epoch:") {
+		t.Errorf("the report of %d runs says %q: %v", len(runs), said.Headline, err)
+	}
+	if err := os.Remove(run.Features); err != nil {
+		t.Fatal(err)
+	}
+	if _, body := get(t, http.DefaultClient, "GET", s.URL()+address, nil); !strings.Contains(body, want) {
+		t.Errorf("the headline was not kept: %q", body)
+	}
+	if said, err = page.Write(outfile.At(t.TempDir(), page.Kind), page.Study{ID: "report", Runs: read(t, dir, store.Filter{})}); err != nil || strings.Contains(said.Headline, measurement.Finding(report)) {
+		t.Errorf("without features the report says %q: %v", said.Headline, err)
+	}
+	fresh := startTest(t, Options{Lab: dir})
+	if answer, body := get(t, http.DefaultClient, "GET", fresh.URL()+address, nil); answer.StatusCode != 200 || strings.TrimSpace(body) != "" {
+		t.Errorf("without features: %d %q, want nothing", answer.StatusCode, body)
 	}
 }

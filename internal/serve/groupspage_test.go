@@ -38,6 +38,9 @@ func TestGroupsAreComparedAtOneEpoch(t *testing.T) {
 		run(store.Train, "ours", "note", c.value, c.seed, "train", "nc1_pinv", c.epochs...)
 	}
 	s := startTest(t, Options{Lab: lab.Dir()})
+	if _, body := get(t, http.DefaultClient, "GET", s.URL()+"study?tag=ours", nil); !strings.Contains(body, `<a href="/compare?by=note&amp;tag=ours">compare them by note</a>`) {
+		t.Error("the page of runs without a picture does not lead to their comparison")
+	}
 	for query, want := range map[string][]string{
 		"tag=mine&by=method": {`val/f1 <span class="soft">epoch 3</span>`, "<td>2</td><td>18.0 (13.0 to 23.0)</td>", "<td>2</td><td>13.0, 1 of 2 runs</td>", "What the script reported, against epoch"},
 		"tag=ours&by=note":   {`NC1 <span class="soft">epoch 3</span>`, "<td>2</td><td>18.0 (13.0 to 23.0)</td><td>–</td>", "13.0, 1 of 2 runs"},

@@ -64,24 +64,31 @@ func (s *Server) asked(lab *store.Reader, name string, runs []judge.Run) ([]page
 			return nil, err
 		}
 		judged, err := page.Recipe{ID: "own", Source: "What the study asks", Runs: loaded, Claims: questions.Claims, Drawings: questions.Drawings}.Judge()
+		judged.Claims = page.AskedBy(judged.Claims)
 		return []page.Judged{judged}, err
 	})
 }
 
-// reported draws what the finished runs of somebody's own script have reported: against epoch, in groups by a setting that the study
-// varies, and at the end by its two settings, if there are two.
-func (s *Server) reported(lab *store.Reader, name string, runs []judge.Run) ([]page.Judged, error) {
+// together draws finished runs in groups by a setting that the study varies, as the page of groups does: their last values against it, what was
+// measured or reported against epoch, and at the end by its two settings, if there are two. Runs of the program have other pictures first, if
+// they have any.
+func (s *Server) together(lab *store.Reader, name string, runs []judge.Run, pictured bool) ([]page.Judged, error) {
 	done, stamp := finished(runs)
-	if len(done) == 0 || done[0].Kind != store.Script {
+	if len(done) == 0 || done[0].Kind != store.Script && (pictured || len(done) < 2) {
 		return nil, nil
 	}
-	return s.verdicts.get("reported "+name, stamp, func() ([]page.Judged, error) {
+	return s.verdicts.get("together "+name, stamp, func() ([]page.Judged, error) {
 		loaded, err := onDemand(lab, done)
 		if err != nil {
 			return nil, err
 		}
+		groups, by := byOneSetting(regular(loaded))
+		pictures := []figure.Picture{figure.GroupCurves(groups), figure.SettingsMap(loaded)}
+		if done[0].Kind == store.Train {
+			pictures = []figure.Picture{figure.AgainstSetting(groups, by), figure.GroupCurves(groups)}
+		}
 		var out page.Judged
-		for _, p := range []figure.Picture{figure.GroupCurves(byOneSetting(loaded)), figure.SettingsMap(loaded)} {
+		for _, p := range pictures {
 			if len(p.Panels) > 0 {
 				out.Figures = append(out.Figures, p)
 			}
@@ -90,14 +97,23 @@ func (s *Server) reported(lab *store.Reader, name string, runs []judge.Run) ([]p
 	})
 }
 
-// byOneSetting are runs by the first setting that has a few values among them, or all together.
-func byOneSetting(runs []judge.Run) []figure.Group {
+// regular are the runs without degenerate ones, which are left out of all means, unless all are.
+func regular(runs []judge.Run) []judge.Run {
+	kept := slices.DeleteFunc(slices.Clone(runs), func(r judge.Run) bool { return slices.Contains(r.States(), judge.Degenerate) })
+	if len(kept) == 0 {
+		return runs
+	}
+	return kept
+}
+
+// byOneSetting are runs by the first setting that has a few values among them, or all together, by none.
+func byOneSetting(runs []judge.Run) (groups []figure.Group, by string) {
 	for _, key := range varied(runs) {
 		if groups := figure.Groups(runs, key); key != "run.seed" && len(groups) <= mostGroups {
-			return groups
+			return groups, key
 		}
 	}
-	return []figure.Group{{Words: format.Count(len(runs), "run"), Runs: runs}}
+	return []figure.Group{{Words: format.Count(len(runs), "run"), Runs: runs}}, ""
 }
 
 // searched draws the searches of a study, once a trial has a value.

@@ -76,13 +76,11 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	row := listed([]judge.Run{run}, time.Now())[0]
 	attempts, err := ofLab(s.lab, func(lab *store.Reader) ([]store.Attempt, error) {
-		if run.Loss == "" { // a script's run has no name of its own
-			of, err := lab.Memberships([]string{run.Hash})
-			if err != nil {
-				return nil, err
-			}
-			row.member(of[run.Hash])
+		of, err := lab.Memberships([]string{run.Hash})
+		if err != nil {
+			return nil, err
 		}
+		row.member(of[run.Hash])
 		return lab.Attempts(run.Hash)
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -157,6 +158,16 @@ func (l runsList) PageURL(n int) string { return fmt.Sprintf("%s&page=%d#list", 
 
 // Whole is the address of the list without a filter.
 func (l runsList) Whole() string { return "/study?" + l.Identity.Encode() }
+
+// Compare is the address of the page that compares the runs by the setting that is offered; "" if there is none.
+func (l runsList) Compare() string {
+	if l.By == "" || l.All < 2 {
+		return ""
+	}
+	q := maps.Clone(l.Identity)
+	q.Set("by", l.By)
+	return "/compare?" + q.Encode()
+}
 
 // Newest is the address of the list in its first order.
 func (l runsList) Newest() string { return l.Order.base }

@@ -101,7 +101,8 @@ type Server struct {
 	unsent   atomic.Int64  // bytes of answers on their way
 
 	uploads   uploads
-	measuring chan struct{}     // one place per measurement
+	measuring chan struct{} // one place per measurement
+	findings  findings
 	memory    *arrayfile.Budget // of all measurements
 	working   sync.WaitGroup    // measurements, until they have stopped
 

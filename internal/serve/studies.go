@@ -17,6 +17,7 @@ import (
 type studyRuns struct {
 	name          string
 	title, remark string
+	cancelled     bool // by a user, until one resumes it
 	counts        counts
 	runs          []judge.Run       // newest first, with the last values of page.StudyMeasures
 	rows          []runRow          // the same, each called what its study calls it
@@ -173,11 +174,11 @@ func (f *studyRuns) describe(lab *store.Reader, study string) error {
 			f.rows[i].Name = note
 		}
 	}
-	titles, err := lab.StudyTitles()
+	of, err := lab.Study(study)
 	if err != nil {
 		return err
 	}
-	f.title = titles[study]
+	f.title, f.cancelled = of.Title, of.Cancelled
 	f.remark, err = lab.Remark(study)
 	return err
 }

@@ -282,7 +282,9 @@ func (r *runRow) measured() {
 	}
 	r.Accuracy, r.Test = newest("train", "accuracy"), newest("test", "accuracy")
 	r.NC1, r.Dilation = newest("train", "nc1_pinv"), newest("test", "dilation")
-	r.Memorization = newest("train", "memorization_flipped")
+	if r.Memorization = "–"; r.Noise > 0 || r.Kind == store.Script { // else no sample is flipped, and it is 0
+		r.Memorization = newest("train", "memorization_flipped")
+	}
 }
 
 // Remarks are notes after a run's epoch in a list.

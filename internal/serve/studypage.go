@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -139,9 +140,27 @@ func (s *Server) fillStudy(p *studyPage, found studyRuns, query url.Values) erro
 	if p.Counts.Running+p.Counts.Pending > 0 {
 		on = "the runs finished so far"
 	}
-	p.Found, p.What = page.Tally(claims, on), page.WhatRan(found.runs)
+	p.Found, p.What = found.say(claims, page.Tally(claims, on)), page.WhatRan(found.runs)
 	p.Figures = drawAll([]figure.Picture{found.grid}, "/study/figures", query)
 	return err
+}
+
+// say is the first sentence about a study whose verdicts are tallied: while runs are missing, what is missing is not more seeds.
+func (f studyRuns) say(claims []judge.Claim, tally string) string {
+	c := f.counts
+	if c.Running+c.Pending+c.Interrupted == 0 {
+		return tally
+	}
+	undecided := judge.BySource{Claims: claims}.Count(judge.CannotTell) == len(claims)
+	switch {
+	case f.cancelled && undecided:
+		return fmt.Sprintf("Cancelled with %d of %d runs done.", c.Done, c.Total)
+	case f.cancelled:
+		return fmt.Sprintf("Cancelled with %d of %d runs done. %s", c.Done, c.Total, tally)
+	case undecided && len(claims) > 0:
+		return fmt.Sprintf("No verdict yet: %d of %d runs.", c.Done, c.Total)
+	}
+	return tally
 }
 
 // judge judges the runs of a recipe by the recipe, others by the claims of their study, and training runs by page.Judge, too; searches are
@@ -161,8 +180,9 @@ func (s *Server) judge(q url.Values, runs []judge.Run) ([]page.Judged, error) {
 	if err != nil {
 		return nil, err
 	}
-	reported, err := ofLab(s.lab, func(lab *store.Reader) ([]page.Judged, error) { return s.reported(lab, name, runs) })
-	if all = slices.Concat(own, all, reported); err != nil || s.opt.Searches == nil {
+	pictured := slices.ContainsFunc(slices.Concat(own, all), func(j page.Judged) bool { return len(j.Figures) > 0 })
+	together, err := ofLab(s.lab, func(lab *store.Reader) ([]page.Judged, error) { return s.together(lab, name, runs, pictured) })
+	if all = slices.Concat(own, all, together); err != nil || s.opt.Searches == nil {
 		return all, err
 	}
 	found, err := ofLab(s.lab, func(lab *store.Reader) ([]page.Judged, error) { return s.searched(lab, name, runs) })
