@@ -59,6 +59,7 @@ func TestWrongCallsExitWith2AndSayWhatToDo(t *testing.T) {
 		{[]string{"completion", "tcsh"}, "bash"},
 		{[]string{"measure", "x.npz", "--htlm"}, "did you mean --html?"},
 		{[]string{"measure", "x.npz", "--ful"}, "collapse measure has no flag --ful\n"},
+		{[]string{"measure", "x.npz", "--lal"}, "did you mean --all?"}, // lab is as near, but every command has it
 		{[]string{"measure", "x.npz", "--hel"}, "did you mean --help?"},
 		{[]string{"measure", "x.npz", "--html"}, "collapse: --html needs a FILE\n"},
 		{[]string{"measure", "x.npz", "--html", "--all"}, "collapse: --html needs a FILE, and --all follows it\n"},
