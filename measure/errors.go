@@ -91,7 +91,7 @@ func (e *UnknownMeasureError) Error() string {
 	if near != nil {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
-	return fmt.Sprintf("measure: no measure is called %q; %s", e.Keys, hint)
+	return fmt.Sprintf("measure: no measure is called %s; %s", strings.Join(e.Keys, ", "), hint)
 }
 
 // shiftRow counts the row of a *LabelError or *NonFiniteError from the start of the source.

@@ -127,7 +127,7 @@ func unavailable(format string, args ...any) Exact {
 }
 
 // errNoOptimum marks problems whose infimum is not attained or has no unique scale.
-var errNoOptimum = errors.New("no optimum: a penalty is 0, so the infimum is not attained or has no unique scale (ZH, footnote 1: the features blow up); descent still runs")
+var errNoOptimum = errors.New("no optimum: a penalty is 0, so the infimum is not attained or has no unique scale (ZH, footnote 1: the features blow up); descent runs if an optimiser is named (--optimizer lbfgs)")
 
 // Exact returns the global optimum of c. It returns an error only for configurations that Validate refuses; if no closed form
 // exists, the result says why.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -203,6 +204,7 @@ type exitRequest int
 // parse reads a call. If its first word is a command, only that command is built, since building all of them takes longer than many
 // calls do. A call with an unknown flag is parsed again with all commands, for the message names those that have it.
 func parse(flags *program, args []string, stdout, stderr io.Writer) (*kong.Kong, *kong.Context, error) {
+	args = joinNegative(args)
 	if others := otherCommands(firstWord(args)); others != nil {
 		parser := newParser(flags, stdout, stderr, others)
 		parsed, err := parser.Parse(args)
@@ -214,6 +216,23 @@ func parse(flags *program, args []string, stdout, stderr io.Writer) (*kong.Kong,
 	parser := newParser(flags, stdout, stderr)
 	parsed, err := parser.Parse(args)
 	return parser, parsed, err
+}
+
+// joinNegative writes --flag -3 as --flag=-3, for kong takes the number for a flag: what is wrong with it only the flag's command knows.
+func joinNegative(args []string) (joined []string) {
+	for i, arg := range args {
+		if arg == "--" { // arguments only
+			return append(joined, args[i:]...)
+		}
+		_, err := strconv.ParseFloat(arg, 64)
+		before := len(joined) - 1
+		if err != nil || arg[0] != '-' || i == 0 || !strings.HasPrefix(args[i-1], "--") || strings.Contains(args[i-1], "=") {
+			joined = append(joined, arg)
+			continue
+		}
+		joined[before] += "=" + arg
+	}
+	return joined
 }
 
 // firstWord is what follows the flags that every command has; "" if there may be none.
@@ -317,8 +336,12 @@ func (a *app) report(err error) int {
 		return exitOK
 	}
 	said := err.Error()
-	if words, canceled := strings.CutSuffix(said, context.Canceled.Error()); canceled && a.ctx.Err() != nil {
-		said = words + context.Cause(a.ctx).Error() // which signal ended it
+	if a.ctx.Err() != nil {
+		said = strings.Replace(said, context.Canceled.Error(), context.Cause(a.ctx).Error(), 1) // which signal ended it
+	}
+	const onward = "continue with: collapse " // say packages that know a run or a study, but not how this call named the lab
+	if !strings.Contains(said, a.commandLine()) {
+		said = strings.ReplaceAll(said, onward, "continue with: "+a.next(""))
 	}
 	say(a.errors, "collapse: %v\n", errors.New(said))
 	var wrong usageError

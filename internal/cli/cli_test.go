@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"collapse.example/collapse/internal/faulttest"
@@ -55,10 +57,59 @@ func TestWrongCallsExitWith2AndSayWhatToDo(t *testing.T) {
 		{[]string{"--lab", lab, "train", "--loss", "cee"}, "ce, ls"},
 		{[]string{"train", "--resume", "abc", "--epochs", "3"}, "--resume takes its configuration"},
 		{[]string{"completion", "tcsh"}, "bash"},
+		{[]string{"measure", "x.npz", "--htlm"}, "did you mean --html?"},
+		{[]string{"measure", "x.npz", "--ful"}, "collapse measure has no flag --ful\n"},
+		{[]string{"measure", "x.npz", "--lal"}, "did you mean --all?"}, // lab is as near, but every command has it
+		{[]string{"measure", "x.npz", "--hel"}, "did you mean --help?"},
+		{[]string{"measure", "x.npz", "--html"}, "collapse: --html needs a FILE\n"},
+		{[]string{"measure", "x.npz", "--html", "--all"}, "collapse: --html needs a FILE, and --all follows it\n"},
+		{[]string{"train", "--resume"}, "collapse: --resume needs a RUN\n"},
+		{[]string{"train", "--noise"}, "collapse: --noise needs an ETA\n"},
+		{[]string{"--lab", lab, "train", "--data", "glyphs", "--epochs", "-3"}, "collapse: run.epochs: is -3; wanted "},
+		{[]string{"--threads", "-1e3", "version"}, "--threads"},
+		{[]string{"solve"}, "needs a model: one of mse, rescaled-mse, linear3, relu3, ce, ls, ls-nonneg, noisy-features, relu-plain\n"},
 	} {
 		code, stdout, stderr := call(t, c.args...)
 		if code != exitUsage || stdout != "" || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: exit code %d, standard output %q, standard error %q; wanted code 2 and %q", c.args, code, stdout, stderr, c.want)
+		}
+	}
+}
+
+// Each call is as it was, but for numbers below zero behind a flag.
+func TestNegativeNumbersBelongToTheirFlag(t *testing.T) {
+	for call, want := range map[string]string{
+		"train --lr -1 --epochs -2e3": "train --lr=-1 --epochs=-2e3",
+		"train --lr=1 -3":             "train --lr=1 -3",
+		"train -- --lr -3":            "train -- --lr -3",
+		"-3 train --lr 3 -q":          "-3 train --lr 3 -q",
+		"measure - --html -":          "measure - --html -",
+	} {
+		if got := strings.Join(joinNegative(strings.Fields(call)), " "); got != want {
+			t.Errorf("%s: got %s, want %s", call, got, want)
+		}
+	}
+}
+
+// The help of solve, which reaches the models without the word model, lists all of them.
+func TestHelpOfSolveListsModels(t *testing.T) {
+	field, _ := reflect.TypeFor[solveModelCmd]().FieldByName("Model")
+	_, stdout, _ := call(t, "solve", "--help")
+	words := strings.FieldsFunc(stdout, func(r rune) bool { return strings.ContainsRune(",; \n", r) })
+	for _, model := range strings.Split(field.Tag.Get("enum"), ",") {
+		if !slices.Contains(words, model) {
+			t.Errorf("no %s in\n%s", model, stdout)
+		}
+	}
+}
+
+// Without data a first run is told of the images that need none; one that asked for a data set is not.
+func TestTrainingWithoutDataNamesTheBuiltIn(t *testing.T) {
+	t.Setenv("COLLAPSE_DATA", "")
+	for _, args := range [][]string{{"train"}, {"train", "--data", "mnist"}} {
+		_, errs := called(t, exitFailed, append([]string{"--lab", t.TempDir()}, args...)...)
+		if got, want := strings.Contains(errs, "--data glyphs"), len(args) == 1; got != want || !strings.Contains(errs, "collapse data get mnist") {
+			t.Errorf("%v: %s", args, errs)
 		}
 	}
 }
@@ -120,9 +171,29 @@ func TestInterruptedRunExitsWith130AndSaysHowToGoOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, errs bytes.Buffer
-	code := run(ctx, []string{"--lab", t.TempDir(), "train", "--data", "glyphs", "--width", "8", "--depth", "1"}, &out, &errs)
-	if code != exitInterrupted || !strings.Contains(errs.String(), "--resume") {
+	lab := t.TempDir()
+	code := run(ctx, []string{"--lab", lab, "train", "--data", "glyphs", "--width", "8", "--depth", "1"}, &out, &errs)
+	if code != exitInterrupted || !strings.Contains(errs.String(), "continue with: collapse --lab "+lab+" train --resume ") {
 		t.Errorf("exit code %d: %s", code, errs.String())
+	}
+}
+
+// What an interrupted call prints to go on with is the call itself where that makes a page, and names the lab.
+func TestInterruptedStudiesSayHowToGoOn(t *testing.T) {
+	file, lab := studyFile(t)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(interruption{syscall.SIGTERM})
+	for _, c := range []struct{ args, want string }{
+		{"--lab " + lab + " study run " + file, "collapse: study: terminated: 0 of "},
+		{"--lab " + lab + " study run " + file, " runs are finished; continue with: collapse --lab " + lab + " study resume "},
+		{"reproduce md-fig1 --built-in --seeds 1 --lab " + lab + " --out " + filepath.Join(lab, "page"),
+			"continue with: collapse reproduce md-fig1 --built-in --seeds 1 --lab " + lab + " --out " + filepath.Join(lab, "page") + "\n"},
+	} {
+		var out, errs bytes.Buffer
+		code := run(ctx, strings.Fields(c.args), &out, &errs)
+		if said := errs.String(); code != exitTerminated || !strings.Contains(strings.Join(strings.Fields(said), " ")+"\n", c.want) || strings.Count(said, "continue with") != 1 {
+			t.Errorf("%s: exit code %d: %s", c.args, code, said)
+		}
 	}
 }
 

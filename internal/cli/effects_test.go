@@ -81,6 +81,10 @@ func TestMeasureNamesNearKeys(t *testing.T) {
 	if !strings.Contains(errs, "did you mean nc1_pinv?") {
 		t.Error(errs)
 	}
+	_, errs = called(t, exitUsage, "measure", npz.Replace("NPZ"), "--measures", "nc1,nc2_ww")
+	if !strings.Contains(errs, "no measure is called nc1, nc2_ww; did you mean nc1_pinv, nc2_w?\n") {
+		t.Error(errs)
+	}
 	_, errs = called(t, exitUsage, "measure", npz.Replace("NPZ"), "--features-key", "nosuch")
 	if !strings.Contains(errs, "nosuch") {
 		t.Error(errs)

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,6 +30,9 @@ func misspelt(err error) error {
 	node := call.Model.Node
 	if selected := call.Selected(); selected != nil {
 		node = selected
+	}
+	if lacking := lackingValue(node, err.Error()); lacking != nil {
+		return lacking
 	}
 	text, _, _ := strings.Cut(err.Error(), ", did you mean")
 	if word, ok := strings.CutPrefix(text, unknownFlagError); ok {
@@ -58,21 +63,54 @@ func refusedValue(call *kong.Context) error {
 	return nil
 }
 
+// noValue is what kong says where a flag ends the call or another flag follows it.
+var noValue = regexp.MustCompile(`^--([a-z0-9-]+): expected \S+ value but got "(.*?)" \((<EOL>|long flag|short flag)\)`)
+
+// lackingValue says which flag has no value, or which argument is missing and what it may be; nil if that is not what was wrong.
+func lackingValue(node *kong.Node, said string) error {
+	if found := noValue.FindStringSubmatch(said); found != nil {
+		wanted, article := "value", "a"
+		for _, flag := range slices.Concat(node.AllFlags(true)...) {
+			if flag.Name == found[1] {
+				wanted = cmp.Or(flag.PlaceHolder, wanted)
+			}
+		}
+		if strings.ContainsRune("AEIO", rune(wanted[0])) {
+			article = "an"
+		}
+		if found[3] == "<EOL>" {
+			return fmt.Errorf("--%s needs %s %s", found[1], article, wanted)
+		}
+		return fmt.Errorf("--%s needs %s %s, and %s follows it", found[1], article, wanted, found[2])
+	}
+	for _, argument := range node.Positional {
+		if argument.Enum != "" && said == fmt.Sprintf("expected %q", argument.Summary()) {
+			return fmt.Errorf("%s needs a %s: one of %s", node.FullPath(), argument.Name, strings.Join(choices(argument), ", "))
+		}
+	}
+	return nil
+}
+
 // unknownFlag names the nearest flag of a command, and the commands that have the flag.
 func unknownFlag(model *kong.Application, node *kong.Node, name string) error {
 	var known, others []string
-	for _, flag := range slices.Concat(node.AllFlags(true)...) {
-		known = append(known, "--"+flag.Name)
+	groups := node.AllFlags(true)
+	slices.Reverse(groups) // the command's own before those that every command has
+	for _, flag := range slices.Concat(groups...) {
+		known = append(known, flag.Name)
+	}
+	hint := ""
+	if near := spelling.Nearest(name, known); near != "" {
+		hint = "; did you mean --" + near + "?"
 	}
 	if len(node.Children) > 0 { // no command yet
-		return fmt.Errorf("unknown flag --%s%s", name, spelling.Suggestion("--"+name, known))
+		return fmt.Errorf("unknown flag --%s%s", name, hint)
 	}
 	for _, leaf := range model.Leaves(true) {
 		if slices.ContainsFunc(leaf.Flags, func(f *kong.Flag) bool { return f.Name == name && !f.Hidden }) {
 			others = append(others, leaf.FullPath())
 		}
 	}
-	hint := spelling.Suggestion("--"+name, known)
 	if hint == "" && others != nil {
 		hint = "; it belongs to " + strings.Join(others[:min(3, len(others))], ", ")
 	}

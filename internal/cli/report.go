@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
 
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/store"
@@ -36,13 +38,24 @@ func (c *reportCmd) Run(a *app) error {
 	}
 	runs, err := judge.Load(lab, hashes...)
 	if err != nil {
-		return err
+		return a.orStudy(lab, err)
 	}
 	result, err := page.Write(to, page.Study{ID: "report", Runs: runs, Commands: []string{a.commandLine()}, Generated: time.Now()})
 	if err != nil {
 		return err
 	}
 	return a.made(result, func() { printReport(a, result) }, result.Index, c.Open)
+}
+
+// orStudy adds to what is said of a missing run that a study has its name.
+func (a *app) orStudy(lab *store.Reader, err error) error {
+	var missing *store.NotFoundError
+	if errors.As(err, &missing) {
+		if _, none := lab.Study(missing.Prefix); none == nil {
+			return fmt.Errorf("%w; %s is a study, which is drawn by: %s", err, missing.Prefix, a.next("study report "+format.ShellWord(missing.Prefix)))
+		}
+	}
+	return err
 }
 
 func finishedRuns(lab *store.Reader) ([]string, error) {

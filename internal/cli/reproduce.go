@@ -16,6 +16,7 @@ import (
 	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/results"
+	"collapse.example/collapse/internal/study/engine"
 	"collapse.example/collapse/internal/theoryfig"
 	"collapse.example/collapse/internal/theoryrun"
 	"collapse.example/collapse/internal/version"
@@ -116,6 +117,9 @@ func (c *reproduceCmd) Run(a *app) error {
 		return usagef("name a recipe (--list shows them), such as: collapse reproduce tb-fig1")
 	}
 	result, err := c.one(a, c.ID)
+	if stopped := (*engine.StoppedError)(nil); errors.As(err, &stopped) && a.ctx.Err() != nil { // resuming its study alone would make no page
+		return fmt.Errorf("%w: %d of %d runs are finished; continue with: %s", a.ctx.Err(), stopped.Done, stopped.Runs, a.commandLine())
+	}
 	if err != nil {
 		return err
 	}
@@ -289,7 +293,7 @@ func (c *reproduceCmd) all(a *app, book *recipe.Book) error {
 	for _, id := range book.IDs() {
 		entry, err := c.oneOfAll(a, book, id)
 		if a.ctx.Err() != nil {
-			return fmt.Errorf("stopped at %s; run the same command again to continue: %w", id, a.ctx.Err())
+			return fmt.Errorf("%w at %s; continue with: %s", a.ctx.Err(), id, a.commandLine())
 		}
 		if err != nil {
 			a.notef("%s failed: %v\n", id, err)

@@ -100,14 +100,14 @@ func whyUntimed(err error) string {
 
 func (p planned) print(a *app) {
 	a.printf("%s, scale %s: %s\n\n", p.Recipe, p.Scale, p.Title)
-	for _, line := range p.Lines() {
-		a.printf("%-11s%s\n", line[0], line[1])
-	}
 	if p.Timed != nil && p.Timed.Missing > 0 {
 		a.printf("%-11sabout %s (%s)\n%-11sabout %.0f MB\n", "timed here", left(p.Timed.Time), p.Timed.Basis, "memory", float64(p.Timed.Memory)/(1<<20))
 	}
 	if p.Untimed != "" {
 		a.printf("%-11snot timed: %s\n", "timed here", p.Untimed)
+	}
+	for _, line := range p.Lines() {
+		a.printf("%-11s%s\n", line[0], line[1])
 	}
 	for _, note := range p.Notes {
 		a.printf("\n%s\n", note)

@@ -33,6 +33,9 @@ func TestDryRunOfARecipe(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}
 	}
+	if here, other := strings.Index(out, "timed here"), strings.Index(out, "64 cores"); here < 0 || other < here {
+		t.Errorf("the time here is not first:\n%s", out)
+	}
 	out, _ = called(t, 0, "--lab", lab, "reproduce", "tb-fig1", "--dry-run")
 	if !strings.Contains(out, "seconds on any machine") || strings.Contains(out, "GPU") {
 		t.Error(out)

@@ -16,6 +16,7 @@ import (
 	"collapse.example/collapse/internal/screen"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/train"
 	"collapse.example/collapse/measure"
 )
 
@@ -26,7 +27,7 @@ type runsListCmd struct {
 
 func (runsListCmd) Help() string {
 	return `One line per run: its state, epochs done and planned, test accuracy and NC1 of the training features at the last
-measured epoch, and what it is: network, data set with the number of classes, loss, then what differs between the runs of the list.
+measured epoch, and what it is: network, data set with the number of classes, loss, then what differs between the runs of the list, but for defaults.
 A narrow terminal shows as few of these as tell the runs apart; --json has all. A dash marks what a run does not have.`
 }
 
@@ -76,10 +77,10 @@ func listRuns(r *store.Reader, runs []store.Run) ([]listedRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]listedRun, len(runs))
+	rows, defaults := make([]listedRun, len(runs)), train.DefaultSettings()
 	for i, run := range runs {
-		words := runInWords(run, settings[i], differ)
-		rows[i] = listedRun{runRow: rowOf(run), Results: results[i], What: strings.Join(words, ", "), words: words, brief: runInWords(run, settings[i], telling)}
+		words := runInWords(run, settings[i], defaults, differ)
+		rows[i] = listedRun{runRow: rowOf(run), Results: results[i], What: strings.Join(words, ", "), words: words, brief: runInWords(run, settings[i], defaults, telling)}
 		if n, ok := settings[i]["run.epochs"]; ok {
 			var epochs int64
 			if _, err := fmt.Sscan(study.SettingText(n), &epochs); err == nil {
@@ -135,8 +136,8 @@ func mainResults(r *store.Reader, runs []store.Run) ([]map[string]*float64, erro
 	return out, nil
 }
 
-// runInWords describes a run: network, data and loss, then the settings that differ.
-func runInWords(run store.Run, settings map[string]any, differ []string) []string {
+// runInWords describes a run: network, data and loss, then the settings that differ between runs and are not at their default.
+func runInWords(run store.Run, settings, defaults map[string]any, differ []string) []string {
 	if run.Kind == store.Script {
 		return scriptInWords(settings, differ)
 	}
@@ -156,6 +157,7 @@ func runInWords(run store.Run, settings map[string]any, differ []string) []strin
 		case slices.Contains(alwaysSaid, key) || key == "data.noise_seed" && text(key) == text("run.seed"):
 		case key == "run.seed":
 			last = append(last, study.InWords([]string{key + "=" + text(key)})...)
+		case text(key) == study.SettingText(defaults[key]):
 		default:
 			words = append(words, study.InWords([]string{key + "=" + text(key)})...)
 		}

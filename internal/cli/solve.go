@@ -18,7 +18,7 @@ type solveCmd struct {
 	Deep       solveDeepCmd       `cmd:"" help:"Models of any depth, linear (Dang et al. 2023) or with ReLUs (Súkeník et al. 2024): the exact optimum, or points of low rank that lie below neural collapse."`
 	Imbalanced solveImbalancedCmd `cmd:"" help:"Classes with different numbers of samples: optimum with its proof, minority collapse (Fang et al. 2021, Hong & Ling 2023), SELI (Thrampoulidis et al. 2022)."`
 	Sphere     solveSphereCmd     `cmd:"" help:"Unit features with a temperature, more classes than dimensions (Jiang et al. 2023): the best arrangement found, its margins, the bound."`
-	Model      solveModelCmd      `cmd:"" default:"withargs" help:"A model of the papers, of two or three factors; the word model may be left out."`
+	Model      solveModelCmd      `cmd:"" default:"withargs" help:"A model of the papers, of two or three factors: mse, rescaled-mse, linear3, relu3, ce, ls, ls-nonneg, noisy-features or relu-plain; the word model may be left out."`
 }
 
 type solveModelCmd struct {

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/parity"
+	"collapse.example/collapse/internal/question"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
@@ -80,6 +82,9 @@ func (c *studyRunCmd) Run(a *app) error {
 			keepCode(a, f.Trainer)
 		}
 	}
+	if !c.DryRun {
+		noteDropped(a, f.Name, questions)
+	}
 	compute := c.grid
 	if f.Search != nil {
 		compute = c.search
@@ -88,6 +93,30 @@ func (c *studyRunCmd) Run(a *app) error {
 		a.notef("verdicts on its %s: %s\n", format.Count(len(questions.Claims), "claim"), a.next("study judge "+format.ShellWord(f.Name)))
 	}
 	return err
+}
+
+// noteDropped says how many claims the lab has from a former file of the study that this file lacks.
+func noteDropped(a *app, name string, now question.Set) {
+	lab, err := a.reader()
+	if err != nil { // no lab yet, or what is wrong is said where it is needed
+		return
+	}
+	former, err := lab.Study(name)
+	if err != nil {
+		return
+	}
+	asked, err := question.Parse(former.Source)
+	if err != nil { // of another version: nobody can judge those
+		return
+	}
+	stay := map[string]bool{}
+	for _, claim := range now.Claims {
+		stay[claim.ID] = true
+	}
+	gone := slices.DeleteFunc(asked.Claims, func(claim judge.Statement) bool { return stay[claim.ID] })
+	if n := len(gone); n > 0 {
+		a.notef("%s of the former file of %s %s dropped\n", format.Count(n, "claim"), name, map[bool]string{true: "is", false: "are"}[n == 1])
+	}
 }
 
 // keepCode copies the code of a study, so that runs which wait are computed with it, whatever is edited meanwhile.
@@ -333,7 +362,7 @@ func drive(a *app, lab *store.Lab, names []string, o engine.Options) (executed, 
 func (e executed) print(a *app) {
 	a.printf("%s: %d of %d runs done, %.0f s\n", strings.Join(e.Studies, ", "), e.Done, e.Runs, e.Seconds)
 	if e.Cancelled {
-		a.printf("cancelled; continue with: collapse study resume %s\n", strings.Join(e.Studies, " "))
+		a.printf("cancelled; continue with: %s\n", a.next("study resume "+strings.Join(e.Studies, " ")))
 		return
 	}
 	if len(e.Studies) == 1 && e.Done > 0 && !a.flags.Quiet {

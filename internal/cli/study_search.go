@@ -88,7 +88,7 @@ func (s searched) print(a *app) {
 	printSearches(a, s.Searches)
 	a.printf("\n%s: %d runs done, %d failed, %.0f s\n", name, s.Done, s.Failed, s.Seconds)
 	if s.Cancelled {
-		a.printf("cancelled; continue with: collapse study resume %s\n", name)
+		a.printf("cancelled; continue with: %s\n", a.next("study resume "+name))
 	}
 }
 

@@ -133,6 +133,35 @@ func TestAStudyFromFileToTable(t *testing.T) {
 	called(t, 0, "--lab", lab, "study", "resume", "tiny") // nothing left to do
 }
 
+// A former file's claims are not dropped in silence, and the name of a study where a run's is wanted leads to the study's page.
+func TestANewFileSaysWhichClaimsItDrops(t *testing.T) {
+	file, lab := studyFile(t)
+	claim := func(id string) string {
+		return "[[claim]]\nid = '" + id + "'\nsays = 'it ends'\nkind = 'less'\nleft = 'final(\"train.nc1_pinv\")'\nright = '1'\n"
+	}
+	for _, c := range []struct{ claims, note string }{
+		{claim("a") + claim("b") + claim("c"), ""},
+		{claim("b"), "2 claims of the former file of tiny are dropped\n"},
+		{claim("b"), ""},
+		{"", "1 claim of the former file of tiny is dropped\n"},
+	} {
+		if err := os.WriteFile(file, []byte(tinyStudy+c.claims), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, errs := called(t, exitOK, "--lab", lab, "study", "run", file, "--seeds", "1")
+		if !strings.Contains(errs, c.note) || strings.Contains(errs, "former file") != (c.note != "") {
+			t.Errorf("wanted %q:\n%s", c.note, errs)
+		}
+	}
+	_, errs := called(t, exitFailed, "--lab", lab, "report", "tiny")
+	if !strings.Contains(errs, "tiny is a study, which is drawn by: collapse --lab "+lab+" study report tiny\n") {
+		t.Error(errs)
+	}
+	if _, errs = called(t, exitFailed, "--lab", lab, "report", "other"); strings.Contains(errs, "is a study") || !strings.Contains(errs, `has no run "other"`) {
+		t.Error(errs)
+	}
+}
+
 func TestAFailedRunOfAStudyIsSaidAndRetried(t *testing.T) {
 	file, lab := studyFile(t)
 	_, errs := called(t, 1, "--lab", lab, "study", "run", file, "--seeds", "1", "--set", "optim.lr=[0.1, 1e38]")

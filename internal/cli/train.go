@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"collapse.example/collapse/data"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
 	"collapse.example/collapse/nn"
@@ -179,5 +181,9 @@ func (c *trainCmd) train(a *app, lab *store.Lab) (train.Result, error) {
 	if err := c.idle(cfg); err != nil {
 		return train.Result{}, err
 	}
-	return train.Run(a.ctx, cfg, lab, opts)
+	result, err := train.Run(a.ctx, cfg, lab, opts)
+	if missing := (*data.MissingError)(nil); errors.As(err, &missing) && c.Config == "" && c.Setting == "" && !c.names("data.name") {
+		err = fmt.Errorf("%w\nto train on the images that are built in instead: --data glyphs", err)
+	}
+	return result, err
 }

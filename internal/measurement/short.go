@@ -1,6 +1,7 @@
 package measurement
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -106,7 +107,7 @@ func (m *Result) propertyRow(p measure.Property) []string {
 	case SaysNothing(p.Key, c.Report.K):
 		return []string{"–", p.Short, NothingOfTwo}
 	default:
-		return []string{ShortValue(p.Key, v) + c.shortOpen(p.Key), p.Short, c.chance(p.Key)}
+		return []string{ShortValue(p.Key, v) + c.shortOpen(p.Key), p.Short, cmp.Or(c.chance(p.Key), "–")}
 	}
 }
 

@@ -93,7 +93,7 @@ func TestShortReport(t *testing.T) {
 		{r, plain, true, []string{"Collapsed: within-class spread is 1.01\u00a0% of between-class spread along the", "directions of the class means; class means are near a simplex ETF.",
 			"200 samples, 10 classes of 20, d = 64", "", "                0 if collapsed                shuffled labels", "NC1  9.12·10⁻⁵  within-class variability  8.00 to 10.0",
 			"NC2  0.100 ± 0.002  class means to a simplex ETF  0.800 to 1.00"}},
-		{r, screen.Screen{Width: 80, Marks: true}, false, []string{"", "", "", "", "", "✓ NC1  9.12·10⁻⁵", "✓ NC2  0.100 ± 0.002", "✗ NC3  0.346", "✓ NC4  0\u00a0%", "accuracy 98.8\u00a0%, 100\u00a0% by nearest class centre"}},
+		{r, screen.Screen{Width: 80, Marks: true}, false, []string{"", "", "", "", "", "✓ NC1  9.12·10⁻⁵", "✓ NC2  0.100 ± 0.002", "✗ NC3  0.346 classifier to class means –", "✓ NC4  0\u00a0%", "accuracy 98.8\u00a0%, 100\u00a0% by nearest class centre"}},
 		{coinciding, plain, false, []string{"8 of 10 classes are collapsed.", "", "", "", "NC1", "NC2", "NC3  –", "NC4  –", "accuracy 100\u00a0% by nearest class centre", "unusual: classes 3 and 7 coincide"}},
 	} {
 		text := short(t, &Result{Columns: []Column{NewColumn("features", c.r)}}, c.screen, c.advice)

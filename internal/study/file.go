@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"collapse.example/collapse/internal/inputfile"
 	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/internal/unknownkeys"
 )
 
 // File is a study as the user writes it:
@@ -101,7 +103,9 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 	d := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields()
 	if err := d.Decode(&tree); err != nil {
 		bad.Problems = append(bad.Problems, tomlProblems(err)...)
-		return nil, bad
+		if !keysOnly(err) {
+			return nil, bad
+		}
 	}
 	f := &File{questions: questions{tree.Claim, tree.Drawing, tree.Table}, Name: cmp.Or(tree.Study.Name, strings.TrimSuffix(filepath.Base(path), ".toml")), Title: tree.Study.Title, Source: string(text),
 		base: train.SettingsIn(tree.Base), subject: trainings{}}
@@ -143,17 +147,23 @@ func (e *FileError) add(format string, args ...any) {
 	e.Problems = append(e.Problems, fmt.Sprintf(format, args...))
 }
 
+// keysOnly reports whether all that is wrong is keys of known tables that nothing reads: then the others can be checked too.
+func keysOnly(err error) bool {
+	var strict *toml.StrictMissingError
+	return errors.As(err, &strict) && !slices.ContainsFunc(strict.Errors, func(e toml.DecodeError) bool { return len(e.Key()) < 2 })
+}
+
 // tomlProblems rewords a decoder's complaints for the user.
 func tomlProblems(err error) []string {
 	var strict *toml.StrictMissingError
 	var syntax *toml.DecodeError
 	switch {
 	case errors.As(err, &strict):
-		var all []string
-		for i := range strict.Errors {
-			line, _ := strict.Errors[i].Position()
-			all = append(all, fmt.Sprintf("line %d: unknown key %s; a study has [study] name, title, seeds, then [base], [grid], [search], [[claim]] and [[drawing]], with a trainer of your own [trainer]",
-				line, strings.Join(strict.Errors[i].Key(), ".")))
+		all := strings.Split(unknownkeys.In(strict, reflect.TypeFor[fileTable]()).Error(), "\n")
+		for i, line := range all {
+			if !strings.Contains(line, "did you mean") {
+				all[i] = line + "; a study has [study] name, title, seeds, then [base], [grid], [search], [[claim]] and [[drawing]], with a trainer of your own [trainer]"
+			}
 		}
 		return all
 	case errors.As(err, &syntax):

@@ -86,6 +86,10 @@ func TestEveryProblemOfAFileIsNamed(t *testing.T) {
 		want []string
 	}{
 		"keys":     {"[base]\nrun.epoch = 3\n[grid]\nlos.kind = ['ce']\n", []string{"[base] run.epoch: unknown key; did you mean run.epochs?", "[grid] los.kind: unknown key; did you mean loss.kind?"}},
+		"words":    {"[base]\noptim.learning_rate = 3\n", []string{"optim.learning_rate: unknown key; did you mean optim.lr?"}},
+		"both":     {"[study]\nsedes = 5\n[base]\nrun.epoch = 3\n", []string{"line 2: unknown key study.sedes; did you mean seeds?", "[base] run.epoch: unknown key; did you mean run.epochs?"}},
+		"far":      {"[study]\nzebra = 5\n", []string{"line 2: unknown key study.zebra; a study has [study] name, title, seeds"}},
+		"search":   {"[search]\ntrails = 5\n[search.space]\n", []string{"line 2: unknown key search.trails; did you mean trials?"}},
 		"values":   {"[grid]\ndata.noise = [0, 1.5]\nrun.seed = []\n", []string{"data.noise: is 1.5; wanted between 0 and 1", "run.seed has no values"}},
 		"sections": {"[stuff]\na = 1\n", []string{"line 1: unknown key stuff"}},
 		"syntax":   {"[study\n", []string{"line 1"}},

@@ -44,7 +44,7 @@ c.toml:3: data.noise: is 1.5; wanted between 0 and 1
 c.toml:4: data.sampels_per_class: unknown key; did you mean data.samples_per_class?
 c.toml:7: net.depth: is "nine"; wanted a whole number
 c.toml:8: net.batchnorm: unknown key; did you mean net.batch_norm?
-c.toml:11: optim.learning_rate: unknown key; collapse train --print-config lists every key
+c.toml:11: optim.learning_rate: unknown key; did you mean optim.lr?
 c.toml:14: optim.schedule.kind: is "cosin"; wanted one of step, multistep, cosine, constant; did you mean "cosine"?
 c.toml:15: optim.schedule.gama: unknown key; did you mean optim.schedule.gamma?
 c.toml:17: run.lr: unknown key; did you mean optim.lr?
@@ -416,4 +416,20 @@ func manyLines(format string) string {
 		fmt.Fprintf(&b, format, i)
 	}
 	return b.String()
+}
+
+// Names of other programs lead to keys that exist, and are none themselves.
+func TestNamesOfOtherProgramsLeadToKeys(t *testing.T) {
+	known := func(key string) bool {
+		return slices.ContainsFunc(resolvedDefaults(), func(f field) bool { return f.key == key })
+	}
+	for name, key := range otherNames {
+		section, _, _ := strings.Cut(key, ".")
+		if !known(key) || known(section+"."+name) {
+			t.Errorf("%s leads to %s", name, key)
+		}
+	}
+	if _, err := ForOneRun(Default(), "", "optim.learning_rate=3"); err == nil || !strings.Contains(err.Error(), "optim.learning_rate: unknown key; did you mean optim.lr?") {
+		t.Error(err)
+	}
 }

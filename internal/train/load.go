@@ -298,10 +298,17 @@ func (l *loader) override(text string) {
 	l.set(key, one.V)
 }
 
+// otherNames are names that other programs have for keys.
+var otherNames = map[string]string{"learning_rate": "optim.lr", "batch_size": "run.batch", "wd": "optim.weight_decay", "optimizer": "optim.kind",
+	"num_epochs": "run.epochs", "dataset": "data.name", "num_classes": "data.classes"}
+
 // suggest returns the nearest known key: the same name in another section, or a spelling at most two edits away.
 func (l *loader) suggest(key string) string {
 	best, bestDistance := "", 3
 	name := key[strings.LastIndex(key, ".")+1:]
+	if k := otherNames[name]; k != "" {
+		return "; did you mean " + k + "?"
+	}
 	for _, k := range slices.Sorted(maps.Keys(l.fields)) {
 		d := spelling.Distance(key, k)
 		if k[strings.LastIndex(k, ".")+1:] == name {

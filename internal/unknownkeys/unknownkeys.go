@@ -34,9 +34,12 @@ func keysAt(t reflect.Type, path []string) (keys []string) {
 		return nil
 	}
 	for _, f := range reflect.VisibleFields(t) {
-		name := f.Tag.Get("toml")
+		name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
+		if name == "" && f.IsExported() && !f.Anonymous {
+			name = strings.ToLower(f.Name) // the decoder takes it in any case
+		}
 		switch {
-		case name == "":
+		case name == "" || name == "-":
 		case len(path) == 0:
 			keys = append(keys, name)
 		case name == path[0]:

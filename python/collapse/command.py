@@ -87,6 +87,8 @@ def capture_info(folder, partial=False):
         with open(os.path.join(folder, INFO_FILE)) as f:
             info = json.load(f)
     except FileNotFoundError:
+        if not os.path.lexists(folder):
+            raise FileNotFoundError("collapse: there is no file or folder %r, or the `with` block of its Tap has not ended" % folder) from None
         raise FileNotFoundError("collapse: %r has no %s: it is not the folder of a Tap, or its `with` block has not ended"
                                 % (folder, INFO_FILE)) from None
     if not info["complete"] and not partial:

@@ -29,7 +29,8 @@ class Result(dict):
         if name in self.get("missing", {}):
             raise AttributeError("collapse: %s has no value: %s" % (name, self["missing"][name]))
         import difflib
-        near = difflib.get_close_matches(name, list(self) + list(self.get("measures", {})) + list(self.get("missing", {})), n=3)
+        known = list(self) + list(self.get("measures", {})) + list(self.get("missing", {}))
+        near = ([key for key in known if key.startswith(name)] + difflib.get_close_matches(name, known, n=3))[:3]
         raise AttributeError("collapse: a result has no %r%s" % (name, "; near: " + ", ".join(near) if near else ""))
 
     def __dir__(self):

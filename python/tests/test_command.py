@@ -112,6 +112,9 @@ class CommandTest(FolderTest):
         self.assertIn(self.folder + "[[]1][*]/features/*.npy", self.called_with(folder))
 
     def test_captures_that_did_not_end_well(self):
+        with self.assertRaisesRegex(FileNotFoundError, "^collapse: there is no file or folder 'nosuch.npz', or the `with` block"):
+            measure("nosuch.npz", binary=sys.executable)
+        os.mkdir(self.folder)
         with self.assertRaisesRegex(FileNotFoundError, "has no tap.json"):
             capture_info(self.folder)
         write_capture(self.folder, complete=False)

@@ -189,6 +189,8 @@ class ResultTest(unittest.TestCase):
         self.assertEqual(repr(r).splitlines(), ["Collapsed <&>.", "4 samples, 2 classes, d = 3", "  NC1  0.5 ± 0.25   within-class variability",
                                                 "  2 measures in .rows(), 1 without a value in .missing"])
         self.assertEqual(r.properties(), {"NC1": .5})
+        with self.assertRaisesRegex(AttributeError, "^collapse: a result has no 'nc1'; near: nc1_pinv$"):
+            r.nc1
         alone = collapse.Result(r, measures={"cdnv": 2})
         self.assertIn("  cdnv  2", repr(alone))
         plain = r.to_dict()

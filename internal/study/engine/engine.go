@@ -222,6 +222,24 @@ func (e *engine) summary() Summary {
 	return Summary{Runs: e.runs, Done: e.done, Failed: e.failed, Cancelled: e.cancelled}
 }
 
+// StoppedError says that the work's context ended before the work did.
+type StoppedError struct {
+	Summary
+	Studies []string
+	Cause   error // the context's error
+}
+
+func (e *StoppedError) Error() string {
+	why := context.Canceled // rather than what it met
+	if errors.Is(e.Cause, context.DeadlineExceeded) {
+		why = context.DeadlineExceeded
+	}
+	return fmt.Sprintf("study: %v: %d of %d runs are finished; continue with: collapse study resume %s", why, e.Done, e.Runs, strings.Join(e.Studies, " "))
+}
+
+// Unwrap returns the context's error.
+func (e *StoppedError) Unwrap() error { return e.Cause }
+
 // stopped explains why the work ended early.
 func (e *engine) stopped(err error) error {
 	if err == nil {
@@ -232,7 +250,7 @@ func (e *engine) stopped(err error) error {
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		s := e.summary()
-		return fmt.Errorf("study: stopped with %d of %d runs finished; continue with: collapse study resume %s: %w", s.Done, s.Runs, strings.Join(e.names, " "), err)
+		return &StoppedError{Summary: s, Studies: e.names, Cause: err}
 	}
 	return err
 }
