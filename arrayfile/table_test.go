@@ -8,6 +8,23 @@ import (
 	"testing"
 )
 
+// checkContents parses a file and compares its contents, or of "error WHY" that there is such an error.
+func checkContents(t *testing.T, name string, file []byte, want string) {
+	t.Helper()
+	got := ""
+	f, err := Parse(file)
+	if err == nil {
+		got, err = contents(f)
+	}
+	why, fails := strings.CutPrefix(want, "error ")
+	switch {
+	case fails && (err == nil || !strings.Contains(err.Error(), why)):
+		t.Errorf("%.80q: %s, %v, want an error with %q", name, got, err, why)
+	case !fails && (err != nil || got != want):
+		t.Errorf("%.80q: %s, %v, want %s", name, got, err, want)
+	}
+}
+
 // contents spells the arrays of a file, and how many are refused.
 func contents(f *File) (string, error) {
 	var got []string
@@ -68,20 +85,10 @@ func TestTablesOfText(t *testing.T) {
 		"\x1f\x8b\x08\x00":              "error the file is packed: the file is cut short",
 		"a,b\n1,2\x00\n":                "error none of .npy",
 		"1 3:.5 7:2\n0 1:1 2:3\n":       "error load_svmlight_file",
-		"1 3:.5 7\n0 1:1 2\n":           "0 I64 [2] [1 0]",
+		"1 3:.5 7\n0 1:1 2\n":           "0 I64 [2] [1 0] 1 I64 [2] [0 1] [3:.5 1:1] 2 I64 [2] [7 2]",
 		"only one line\n":               "error none of .npy",
 	} {
-		got := ""
-		f, err := Parse([]byte(text))
-		if err == nil {
-			got, err = contents(f)
-		}
-		if err != nil {
-			got = "error " + err.Error()
-		}
-		if !strings.Contains(got, strings.TrimPrefix(want, "error ")) || strings.HasPrefix(want, "error") != (err != nil) {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
+		checkContents(t, text, []byte(text), want)
 	}
 }
 
@@ -120,26 +127,16 @@ func TestMATLevel4(t *testing.T) {
 		"bytes by columns": {good, "y U8 [2 3] [1 3 5 2 4 6]"},
 		"two":              {append(mat4Matrix(le, 0, 1, 1, 0, "x", double), good...), "x F64 [1 1] [1.5] y U8 [2 3] [1 3 5 2 4 6]"},
 		"big endian":       {mat4Matrix(be, 1030, 1, 2, 0, "y", []byte{0, 1, 255, 255}), "y I16 [1 2] [1 -1]"},
-		"complex":          {append(mat4Matrix(le, 0, 1, 1, 1, "z", append(double, double...)), good...), "y U8 [2 3] [1 3 5 2 4 6] refused z: the array is complex"},
-		"text":             {append(mat4Matrix(le, 51, 1, 2, 0, "t", []byte("ab")), good...), "y U8 [2 3] [1 3 5 2 4 6] refused t: the array is text"},
-		"sparse":           {append(mat4Matrix(le, 2, 1, 1, 0, "s", double), good...), "y U8 [2 3] [1 3 5 2 4 6] refused s: the array is sparse"},
+		"complex":          {append(mat4Matrix(le, 0, 1, 1, 1, "z", append(double, double...)), good...), "y U8 [2 3] [1 3 5 2 4 6] refused z: the array is complex; only real numerical arrays are read"},
+		"text":             {append(mat4Matrix(le, 51, 1, 2, 0, "t", []byte("ab")), good...), "y U8 [2 3] [1 3 5 2 4 6] refused t: the array is text; only real numerical arrays are read"},
+		"sparse":           {append(mat4Matrix(le, 2, 1, 1, 0, "s", double), good...), "y U8 [2 3] [1 3 5 2 4 6] refused s: the array is sparse; only real numerical arrays are read"},
 		"twice":            {append(good, good...), "error occurs twice"},
 		"cut":              {append(good, good[:20]...), "error matrix at byte 28: the file ends"},
 		"cut numbers":      {append(good, mat4Matrix(le, 50, 2, 3, 0, "x", []byte{1})...), `error "x" claims 2×3 numbers`},
 		"too many":         {append(good, mat4Matrix(le, 0, 1<<31-1, 1<<31-1, 0, "x", nil)...), `error "x" claims`},
 		"a long name":      {append(good, mat4Matrix(le, 0, 1, 1, 0, strings.Repeat("x", 5000), double)...), "error a name of 5001 bytes"},
 	} {
-		got := ""
-		f, err := Parse(c.file)
-		if err == nil {
-			got, err = contents(f)
-		}
-		if err != nil {
-			got = "error " + err.Error()
-		}
-		if !strings.Contains(got, strings.TrimPrefix(c.want, "error ")) || strings.HasPrefix(c.want, "error") != (err != nil) {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
+		checkContents(t, name, c.file, c.want)
 	}
 }
 
