@@ -1,6 +1,7 @@
 package arrayfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -124,7 +125,7 @@ func (g *hdf5Grid) assemble(size int) ([]byte, error) {
 	for _, n := range g.counts {
 		want *= n // the number of elements is at least as large and does not overflow
 	}
-	slices.SortFunc(g.chunks, func(a, b hdf5Chunk) int { return int(int64(a.index) - int64(b.index)) })
+	slices.SortFunc(g.chunks, func(a, b hdf5Chunk) int { return cmp.Compare(a.index, b.index) })
 	for i, c := range g.chunks {
 		if i > 0 && g.chunks[i-1].index == c.index {
 			damagedHDF5("a chunk is there twice")

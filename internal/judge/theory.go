@@ -42,7 +42,7 @@ func (r *Run) predicted() (State, bool) {
 	}
 	least, known, _ := r.Final(train.SplitTheory, train.KeyOptimum)
 	excess, measured, _ := r.Final("train", train.KeyExcess)
-	if !known || !measured || excess > nearOptimum*math.Abs(least) {
+	if !known || !measured || !(math.Abs(excess) <= nearOptimum*math.Abs(least)) {
 		return State{}, false
 	}
 	at := func(key string) float64 {
@@ -80,6 +80,8 @@ func (r *Run) Theory() string {
 	switch {
 	case math.Abs(excess) <= withinRounding:
 		text += "reaches it, within rounding"
+	case excess < 0:
+		text += fmt.Sprintf("is %s below it, more than rounding explains", format.Short(-excess, 3))
 	case least > 0:
 		text += fmt.Sprintf("is %s above it, %s %%", format.Short(excess, 3), format.Short(100*excess/least, 3))
 	default:

@@ -40,6 +40,7 @@ func TestStatesOfTheory(t *testing.T) {
 		"minority at zero":  {map[[2]string]float64{{"theory", "mean_norm_fewest"}: 0}, []judge.State{judge.MinorityZero}},
 		"minority collapse": {map[[2]string]float64{{"theory", "w_cos_fewest"}: 1}, []judge.State{judge.Minority}},
 		"not near":          {map[[2]string]float64{{"theory", "w_cos_fewest"}: 1, {"train", "excess"}: 0.006}, []judge.State{judge.Early, judge.Degenerate}},
+		"far below":         {map[[2]string]float64{{"theory", "w_cos_fewest"}: 1, {"train", "excess"}: -0.006}, []judge.State{judge.Early, judge.Degenerate}},
 		"not predicted":     {nil, []judge.State{judge.Early, judge.Degenerate}},
 	} {
 		r := peeled(t, 1, c.rows)
@@ -64,6 +65,10 @@ func TestStatesOfTheory(t *testing.T) {
 func TestTheoryInWords(t *testing.T) {
 	r := peeled(t, 1, nil)
 	if got := r.Theory(); got != "The least objective over free features is 0.5 (proved); this run is 0.001 above it, 0.2 %. Largest classes: ‖w‖ 1.5 (theory 1)." {
+		t.Errorf("%q", got)
+	}
+	below := peeled(t, 1, map[[2]string]float64{{"train", "excess"}: -0.001})
+	if got := below.Theory(); !strings.Contains(got, "this run is 0.001 below it, more than rounding explains.") {
 		t.Errorf("%q", got)
 	}
 	judgetest.Miss(&r, "train", "excess", "no solver has this loss")
