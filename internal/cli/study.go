@@ -1,14 +1,10 @@
 package cli
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
@@ -266,106 +262,4 @@ func dryRun(a *app, name string, configs []train.Config, items []study.Item, fir
 		}
 		a.printf("\ntime     about %s with %d side by side here (%s)\nmemory   about %.0f MB\n", left(e.Time), max(1, o.Slots), e.Basis, float64(e.Memory)/(1<<20))
 	})
-}
-
-type studyResumeCmd struct {
-	Names        []string `arg:"" name:"study" complete:"studies" help:"Names of studies (see collapse study list)."`
-	AllowScripts string   `help:"Folder with the code of your own trainers: start the studies' scripts there." type:"existingdir" placeholder:"DIR"`
-	whereFlags
-}
-
-func (c *studyResumeCmd) Run(a *app) error {
-	o, err := c.options(a)
-	if err != nil {
-		return err
-	}
-	o.Scripts = c.AllowScripts
-	if _, err := os.Stat(filepath.Join(a.flags.Lab, "lab.sqlite")); err != nil {
-		return fmt.Errorf("there is no lab in %s, so there is no study %s; is %s a file, or is --lab wrong?", a.flags.Lab, c.Names[0], c.Names[0])
-	}
-	lab, err := a.openLab()
-	if err != nil {
-		return err
-	}
-	defer c.beside(a)()
-	for _, name := range c.Names {
-		if err := lab.OpenStudy(name); err != nil {
-			return err
-		}
-	}
-	searches, grids, err := resumeSearches(a, lab, c.Names, o)
-	if err != nil {
-		return err
-	}
-	return executeBeside(a, lab, searches, grids, o)
-}
-
-// executed is the JSON document of `collapse study run` and `resume`.
-type executed struct {
-	Studies   []string `json:"studies"`
-	Runs      int      `json:"runs"`
-	Done      int      `json:"done"`
-	Failed    int      `json:"failed"`
-	Cancelled bool     `json:"cancelled"`
-	Seconds   float64  `json:"seconds"`
-}
-
-// executeBeside computes those studies of the lab that are grids, and reports how they and the searches before them ended: in one
-// document, a list if there are several.
-func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, o engine.Options) error {
-	var documents []any
-	for _, s := range searches {
-		documents = append(documents, s)
-	}
-	var sum executed
-	if len(grids) > 0 {
-		var err error
-		if sum, err = drive(a, lab, grids, o); err != nil {
-			return err
-		}
-		documents = append(documents, sum)
-	}
-	var document any = documents
-	if len(documents) == 1 {
-		document = documents[0]
-	}
-	err := a.emit(document, func() {
-		for _, s := range searches {
-			s.print(a)
-		}
-		if len(grids) > 0 {
-			sum.print(a)
-		}
-	})
-	if err == nil && sum.Failed > 0 {
-		return fmt.Errorf("%d runs failed; `collapse study status %s` says why, `collapse study retry` marks them to be tried again", sum.Failed, grids[0])
-	}
-	return err
-}
-
-// drive computes studies and shows the engine's progress.
-func drive(a *app, lab *store.Lab, names []string, o engine.Options) (executed, error) {
-	start := time.Now()
-	defer a.watch(&o)()
-	ctx, stop := context.WithCancelCause(a.ctx)
-	defer stop(nil)
-	if o.Scripts != "" {
-		o.Watch = (&sameFailures{names: names, stop: stop, watch: o.Watch}).event
-	}
-	s, err := engine.Execute(ctx, lab, names, o)
-	if alike := (*sameFailureError)(nil); errors.As(context.Cause(ctx), &alike) {
-		err = alike
-	}
-	return executed{names, s.Runs, s.Done, s.Failed, s.Cancelled, time.Since(start).Seconds()}, err
-}
-
-func (e executed) print(a *app) {
-	a.printf("%s: %d of %d runs done, %.0f s\n", strings.Join(e.Studies, ", "), e.Done, e.Runs, e.Seconds)
-	if e.Cancelled {
-		a.printf("cancelled; continue with: %s\n", a.next("study resume "+strings.Join(e.Studies, " ")))
-		return
-	}
-	if len(e.Studies) == 1 && e.Done > 0 && !a.flags.Quiet {
-		a.printf("a page: %s\n", a.next("study report "+format.ShellWord(e.Studies[0])))
-	}
 }

@@ -222,39 +222,6 @@ func (e *engine) summary() Summary {
 	return Summary{Runs: e.runs, Done: e.done, Failed: e.failed, Cancelled: e.cancelled}
 }
 
-// StoppedError says that the work's context ended before the work did.
-type StoppedError struct {
-	Summary
-	Studies []string
-	Cause   error // the context's error
-}
-
-func (e *StoppedError) Error() string {
-	why := context.Canceled // rather than what it met
-	if errors.Is(e.Cause, context.DeadlineExceeded) {
-		why = context.DeadlineExceeded
-	}
-	return fmt.Sprintf("study: %v: %d of %d runs are finished; continue with: collapse study resume %s", why, e.Done, e.Runs, strings.Join(e.Studies, " "))
-}
-
-// Unwrap returns the context's error.
-func (e *StoppedError) Unwrap() error { return e.Cause }
-
-// stopped explains why the work ended early.
-func (e *engine) stopped(err error) error {
-	if err == nil {
-		return nil
-	}
-	if store.IsFull(err) {
-		return &FullError{Dir: e.lab.Dir(), Studies: e.names, Cause: err}
-	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		s := e.summary()
-		return &StoppedError{Summary: s, Studies: e.names, Cause: err}
-	}
-	return err
-}
-
 // mayStart refuses runs of scripts that the slots of this process may not start: every attempt would fail.
 func (e *engine) mayStart() error {
 	e.mu.Lock()
