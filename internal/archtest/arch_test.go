@@ -1,8 +1,10 @@
 // Package archtest checks that the arrows between packages point the way docs/internal/architecture.md
-// draws them.
+// draws them, and writes its table of packages.
 package archtest
 
 import (
+	"flag"
+	"fmt"
 	"iter"
 	"maps"
 	"os"
@@ -87,6 +89,8 @@ var forbidden = map[string][]string{
 	"./internal/measurement": {"./internal/judge", "./internal/figure", "./internal/page", "./internal/chart", "./internal/store", "./nn", "./internal/train", "./internal/cli", "html/template"},
 	"./internal/question":    {"./internal/page", "./internal/serve", "./internal/recipe", "./internal/study…", "./internal/queue", "./internal/cli", "html/template"},
 	"./internal/figure":      {"./internal/page", "./internal/serve", "./internal/recipe", "./internal/study…", "./internal/queue", "./internal/cli", "html/template"},
+	"./internal/verdict":     {"./internal/page", "./internal/serve", "./internal/theoryrun", "./internal/study…", "./internal/queue", "./internal/cli", "html/template"},
+	"./internal/reproduce":   {"./internal/page", "./internal/serve", "./internal/study/worker", "./internal/cli", "html/template"},
 	"./internal/page":        {"./internal/serve", "./internal/theoryrun", "./internal/study…", "./internal/queue", "./internal/cli"},
 	"./internal/study":       {"./internal/study/…", "./internal/demo", "./internal/bench…", "./internal/cli", "./internal/judge", "./internal/figure", "./internal/page"},
 	"./internal/demo":        {"./internal/study…", "./internal/queue", "./internal/cli", "./internal/judge", "./internal/figure", "./internal/page"},
@@ -106,7 +110,7 @@ var forbidden = map[string][]string{
 	"./internal/study/engine":    {"./internal/study/worker", "./internal/study/trials", "./internal/study/export", "./internal/study/forecast", "./internal/bench…", "./internal/cli", "./internal/judge", "./internal/figure", "./internal/page"},
 	"./internal/study/worker":    {"./internal/study/engine", "./internal/study/trials", "./internal/study/export", "./internal/study/forecast", "./internal/bench…", "./internal/cli", "./internal/judge", "./internal/figure", "./internal/page"},
 	"./internal/study/studytest": {"./internal/study/engine", "./internal/study/worker", "./internal/study/trials", "./internal/cli"}, // tests of all these use it
-	"./internal/study/trials":    {"./internal/study/worker", "./internal/bench…", "./internal/cli", "./internal/judge", "./internal/figure", "./internal/page"},
+	"./internal/study/trials":    {"./internal/study/worker", "./internal/bench…", "./internal/cli", "./internal/figure", "./internal/page"},
 	"./internal/study/export":    {"./internal/study/wire", "./internal/study/engine", "./internal/study/worker", "./internal/study/trials", "./internal/cli"},
 	"./internal/study/forecast":  {"./internal/study/wire", "./internal/study/engine", "./internal/study/worker", "./internal/study/trials", "./internal/cli"},
 
@@ -119,10 +123,10 @@ func TestArrowsPointDown(t *testing.T) {
 		may, bounded := only[pkg]
 		for _, dep := range deps {
 			if bounded && strings.HasPrefix(dep, "./") && !slices.Contains(may, dep) {
-				t.Errorf("%s imports %s, and docs/internal/architecture.md allows %v alone", pkg, dep, may)
+				t.Errorf("%s imports %s, and may import %v alone", pkg, dep, may)
 			}
 			if slices.ContainsFunc(forbidden[pkg], func(rule string) bool { return matches(rule, dep) }) {
-				t.Errorf("%s imports %s, which docs/internal/architecture.md forbids", pkg, dep)
+				t.Errorf("%s imports %s, which it must not", pkg, dep)
 			}
 		}
 	}
@@ -161,39 +165,82 @@ func goList(t *testing.T, args ...string) string {
 // noRow are packages that stand in no table: what builds the program or its parts, and help for tests.
 var noRow = regexp.MustCompile(`^\./(cmd/.*|recipes|internal/(archtest|faulttest|longtest|powercut|version|licenses(/gen)?|chart/gen|kernel/(.*/)?asm(/neon)?|.*/(judge|kernel|measurement|tensorboard)test))$`)
 
-// TestEveryPackageHasARow compares the packages with the table of packages and with the rules above: a new one needs both.
-func TestEveryPackageHasARow(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "internal", "architecture.md"))
+var update = flag.Bool("update", false, "write the table of packages in docs/internal/architecture.md anew")
+
+// TestTableOfPackages: each package has a row in docs/internal/architecture.md, with what the rules above say that it must not import, and one
+// rule. What it knows is written by hand.
+func TestTableOfPackages(t *testing.T) {
+	path := filepath.Join("..", "..", "docs", "internal", "architecture.md")
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := map[string]bool{}
-	for line := range strings.Lines(section(string(text), "## Packages")) {
-		if cells := strings.Split(line, "|"); len(cells) == 5 {
-			for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1], -1) {
-				rows["./"+name[1]] = true
-			}
+	packages, rows, now := graph(t), map[string]bool{}, string(text)
+	for line := range strings.Lines(section(now, "## Packages")) {
+		m := row.FindStringSubmatch(line)
+		if m == nil {
+			continue
 		}
+		pkg := "./" + m[1]
+		if _, there := packages[pkg]; !there {
+			t.Errorf("%s is not a package any more", pkg)
+		}
+		rows[pkg] = true
+		now = strings.Replace(now, line, fmt.Sprintf("| `%s` | %s | %s |\n", m[1], m[2], mustNotImport(pkg)), 1)
 	}
-	packages := graph(t)
+	if *update && now != string(text) {
+		if err := os.WriteFile(path, []byte(now), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	} else if now != string(text) {
+		t.Error("the table does not say what the rules say; go test ./internal/archtest -run TableOfPackages -update writes it anew")
+	}
 	for pkg := range packages {
 		_, bounded := only[pkg]
 		_, ruled := forbidden[pkg]
 		switch {
 		case noRow.MatchString(pkg):
 		case !rows[pkg]:
-			t.Errorf("%s has no row in docs/internal/architecture.md", pkg)
+			t.Errorf("%s has no row in docs/internal/architecture.md; write one with what it knows: | `%s` | … | |", pkg, strings.TrimPrefix(pkg, "./"))
 		case bounded == ruled && pkg != "./internal/cli": // which may import all
-			t.Errorf("%s needs one rule of this test, of what it may import or of what it may not", pkg)
+			t.Errorf("%s needs one rule of this test, of what it may import or of what it must not", pkg)
 		}
 	}
-	for _, named := range []iter.Seq[string]{maps.Keys(rows), maps.Keys(only), maps.Keys(forbidden)} {
+	for _, named := range []iter.Seq[string]{maps.Keys(only), maps.Keys(forbidden)} {
 		for pkg := range named {
 			if _, there := packages[pkg]; !there {
-				t.Errorf("%s is not a package any more", pkg)
+				t.Errorf("%s has a rule and is not a package any more", pkg)
 			}
 		}
 	}
+}
+
+// row is one of the table of packages: a package, what it knows, what it must not import.
+var row = regexp.MustCompile("^\\| `([^`]+)` \\| (.*?) \\|([^|]*)\\|\n$")
+
+// mustNotImport puts the rule of a package in words.
+func mustNotImport(pkg string) string {
+	names := func(rules []string) string {
+		var out []string
+		for _, rule := range rules {
+			name, below := strings.CutSuffix(strings.TrimPrefix(rule, "./"), "…")
+			if name = "`" + strings.TrimSuffix(name, "/") + "`"; below {
+				name += " and below"
+			}
+			out = append(out, name)
+		}
+		return strings.Join(out, ", ")
+	}
+	may, bounded := only[pkg]
+	switch {
+	case bounded && len(may) == 0:
+		return "anything of ours"
+	case bounded:
+		return "anything of ours but " + names(may)
+	case len(forbidden[pkg]) == 0:
+		return "—"
+	}
+	return names(forbidden[pkg])
 }
 
 // section is the part of a document below a heading, up to the next.

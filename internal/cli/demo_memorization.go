@@ -15,6 +15,7 @@ import (
 	"collapse.example/collapse/internal/results"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/internal/verdict"
 )
 
 // demoBudget is the 90 seconds that this demo may take on two cores, less ten for the report and for
@@ -105,7 +106,7 @@ func (c *demoMemorizationCmd) plan(a *app) (demo.Study, error) {
 	return plan, nil
 }
 
-func (c *demoMemorizationCmd) report(a *app, lab *store.Lab, plan demo.Study, outcomes []demo.Outcome, earlier *page.Beside, to *outfile.Folder) (page.Result, error) {
+func (c *demoMemorizationCmd) report(a *app, lab *store.Lab, plan demo.Study, outcomes []demo.Outcome, earlier *verdict.Beside, to *outfile.Folder) (page.Result, error) {
 	defer a.onlyComputes()()
 	var hashes []string
 	for _, o := range outcomes {
@@ -117,7 +118,7 @@ func (c *demoMemorizationCmd) report(a *app, lab *store.Lab, plan demo.Study, ou
 	if err != nil {
 		return page.Result{}, err
 	}
-	return page.Write(to, page.Study{
+	return writeStudy(to, verdict.Study{
 		ID:            "memorization",
 		Title:         "Memorization and dilation",
 		Runs:          runs,
@@ -130,16 +131,16 @@ func (c *demoMemorizationCmd) report(a *app, lab *store.Lab, plan demo.Study, ou
 }
 
 // shippedRuns is the result that the program carries.
-func shippedRuns() (*page.Beside, error) {
+func shippedRuns() (*verdict.Beside, error) {
 	r, err := results.Shipped()
 	if err != nil {
 		return nil, err
 	}
-	return &page.Beside{Runs: r.Runs, Scale: r.Scale, Command: r.Command, Program: r.Program, On: r.Date, Claims: r.Claims, Figure: r.Figures[0]}, nil
+	return &verdict.Beside{Runs: r.Runs, Scale: r.Scale, Command: r.Command, Program: r.Program, On: r.Date, Claims: r.Claims, Figure: r.Figures[0]}, nil
 }
 
 // printBeside prints the verdicts of both: the runs just computed, and those of the program.
-func printBeside(a *app, now page.Result, earlier *page.Beside) {
+func printBeside(a *app, now page.Result, earlier *verdict.Beside) {
 	a.printf("\n%s\n", now.Headline)
 	for _, fact := range now.Facts {
 		a.printf("  %s\n", fact)

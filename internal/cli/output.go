@@ -22,6 +22,7 @@ import (
 	"collapse.example/collapse/internal/screen"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/internal/verdict"
 	"collapse.example/collapse/measure"
 )
 
@@ -153,9 +154,9 @@ func resultsFolder(o *outfile.Outputs, dir string, recipes ...string) (*outfile.
 }
 
 // writePage writes a page of the theory, and refuses to overwrite a file that the command reads.
-func writePage(p *page.Theory, to *outfile.Folder) (index string, err error) {
-	index, err = p.Write(to)
-	return index, misuse(err)
+func writePage(p verdict.Theory, to *outfile.Folder) (index string, err error) {
+	made, err := page.WriteRecipe(to, p.Findings())
+	return made.Index, misuse(err)
 }
 
 // outputName reads the name of a file to write. Only ~ is expanded: a slash at the end, and ".." after a link, mean something to

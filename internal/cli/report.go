@@ -8,8 +8,10 @@ import (
 
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/verdict"
 )
 
 type reportCmd struct {
@@ -40,7 +42,7 @@ func (c *reportCmd) Run(a *app) error {
 	if err != nil {
 		return a.orStudy(lab, err)
 	}
-	result, err := page.Write(to, page.Study{ID: "report", Runs: runs, Commands: []string{a.commandLine()}, Generated: time.Now()})
+	result, err := writeStudy(to, verdict.Study{ID: "report", Runs: runs, Commands: []string{a.commandLine()}, Generated: time.Now()})
 	if err != nil {
 		return err
 	}
@@ -71,6 +73,15 @@ func finishedRuns(lab *store.Reader) ([]string, error) {
 		hashes[i] = r.Hash
 	}
 	return hashes, nil
+}
+
+// writeStudy judges runs and makes their page.
+func writeStudy(to *outfile.Folder, asked verdict.Study) (page.Result, error) {
+	found, err := asked.Judge()
+	if err != nil {
+		return page.Result{}, err
+	}
+	return page.Write(to, found)
 }
 
 // made ends a command that wrote a page: it prints the result, as emit does, and opens the page if asked.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"collapse.example/collapse/internal/chart"
 	"collapse.example/collapse/internal/inputfile"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/outfile"
@@ -18,7 +17,7 @@ import (
 	"collapse.example/collapse/internal/results"
 	"collapse.example/collapse/internal/study/engine"
 	"collapse.example/collapse/internal/theoryfig"
-	"collapse.example/collapse/internal/theoryrun"
+	"collapse.example/collapse/internal/verdict"
 	"collapse.example/collapse/internal/version"
 )
 
@@ -38,7 +37,7 @@ type reproduceCmd struct {
 	DataDir  string   `help:"Folder that holds the data sets; default: $COLLAPSE_DATA." type:"existingdir" placeholder:"DIR"`
 	DryRun   bool     `help:"Say what would be computed and what it would take, here, on 64 cores and on a GPU, and stop; with --all, for every recipe."`
 	Again    bool     `help:"Compute again what was computed before, with --all: remake every page."`
-	Out      string   `help:"Where to write: a folder for the page; default: ./out/ID, with --all ./out/all." type:"path" placeholder:"DIR"`
+	Out      string   `help:"Where to write: a folder for the page; default: ./out/ID, with --all ./out/all, with --json no page." type:"path" placeholder:"DIR"`
 	Open     bool     `help:"Show the page in the browser when it is ready."`
 	Results  string   `help:"Folder of results, such as docs/results/standard: also write what was found there, as JSON, a table and figures for a repository." type:"path" placeholder:"DIR"`
 	RunPages bool     `help:"Also write each run's own page (1 to 5 MB each), and link to it."`
@@ -75,12 +74,8 @@ type reproduced struct {
 	Failed   int              `json:"failed"`
 	Figures  []string         `json:"figures"` // paths without extension; .svg, .png, .csv and .json exist
 	Program  string           `json:"program"`
-	Compute  *page.Compute    `json:"compute,omitempty"`
+	Compute  *verdict.Compute `json:"compute,omitempty"`
 	RunPages []string         `json:"run_pages,omitempty"` // of single runs, with --run-pages
-
-	drawn   []chart.Figure // in the order of Figures
-	numbers []judge.Comparison
-	command string
 }
 
 // recipeRow is a line of collapse reproduce --list.
@@ -140,9 +135,12 @@ func (c *reproduceCmd) folders(a *app) error {
 		dir, ids = c.allDir(), book.IDs()
 	}
 	o := a.labOutputs()
-	if c.index, err = pageFolder(o, dir); err == nil {
-		c.kept, err = resultsFolder(o, c.Results, ids...)
+	if c.paged(a) {
+		if c.index, err = pageFolder(o, dir); err != nil {
+			return err
+		}
 	}
+	c.kept, err = resultsFolder(o, c.Results, ids...)
 	return err
 }
 
@@ -154,71 +152,70 @@ func (c *reproduceCmd) folder(a *app, id string) (*outfile.Folder, error) {
 	return pageFolder(a.labOutputs(), c.dir(id))
 }
 
-// one makes the page of a recipe of either kind.
-func (c *reproduceCmd) one(a *app, id string) (reproduced, error) {
+// paged says that pages are wanted: --json alone prints what was found, and makes none.
+func (c *reproduceCmd) paged(a *app) bool {
+	return !a.flags.JSON || c.All || c.Out != "" || c.Open || c.RunPages
+}
+
+// one computes a recipe of either kind, and makes its page if one is wanted.
+func (c *reproduceCmd) one(a *app, id string) (result reproduced, err error) {
 	began := time.Now()
 	r, err := c.load(id)
 	if err != nil {
-		return reproduced{}, err
+		return result, err
 	}
 	to, err := c.folder(a, id)
 	if err != nil {
-		return reproduced{}, err
+		return result, err
 	}
-	run := c.theory
-	if r.Trains() {
-		run = c.train
+	found, err := c.find(a, r)
+	if err != nil {
+		return result, err
 	}
-	result, err := run(a, r, to)
-	if len(result.Figures) > 0 {
-		result.Picture = result.Figures[0] + ".svg"
+	if result, err = c.write(a, found, to); err != nil {
+		return result, err
 	}
 	result.Seconds, result.Scale, result.Program = time.Since(began).Seconds(), c.Scale, version.Version
-	if err == nil && c.kept != nil {
-		err = results.Save(c.kept, result.kept(began))
+	if c.kept != nil {
+		err = results.Save(c.kept, c.keep(found, began))
 	}
 	return result, err
 }
 
-// theory runs a recipe that needs no training.
-func (c *reproduceCmd) theory(a *app, r *recipe.Recipe, to *outfile.Folder) (reproduced, error) {
-	found, err := theoryrun.Run(a.ctx, r, theoryrun.Options{Seed: c.Seed, Quick: c.Scale == "quick", Progress: func(format string, args ...any) {
-		a.notef(format+"\n", args...)
-	}})
-	if err != nil {
-		return reproduced{}, err
+// write makes the page of what was found, unless to is nil, and sums both up.
+func (c *reproduceCmd) write(a *app, found verdict.RecipeFindings, to *outfile.Folder) (reproduced, error) {
+	result := reproduced{IndexEntry: page.IndexEntry{ID: found.ID, Title: found.Title, Paper: found.Source, Claims: found.Judged}, Facts: found.Facts, Departs: found.Departs(),
+		Notes: found.Notes, Taken: found.Taken, Runs: len(found.Runs), Failed: len(found.Unfinished.Rows), Figures: []string{}, Compute: found.Compute}
+	if to == nil {
+		return result, nil
+	}
+	if found.RunPages {
+		notePages(a, found.Runs)
 	}
 	defer a.onlyComputes()()
-	p := &page.Theory{ID: r.ID, Title: r.Title, Source: r.Paper, Caption: r.Caption, Command: fmt.Sprintf("collapse reproduce %s --seed %d", r.ID, c.Seed),
-		Claims: found.Claims, Figures: found.Figures, Facts: found.Facts, Notes: append(r.Notes(), found.Notes...)}
-	if c.Scale == "quick" {
-		p.Command += " --scale quick"
-	}
-	p.Command += c.choice().RecipesFlag()
-	result, err := writeTheory(p, to)
-	result.Paper = r.Paper
-	return result, err
-}
-
-// writeTheory writes a theory page and returns its summary.
-func writeTheory(p *page.Theory, to *outfile.Folder) (reproduced, error) {
-	index, err := writePage(p, to)
+	made, err := page.WriteRecipe(to, found)
 	if err != nil {
-		return reproduced{}, err
+		return result, misuse(err)
 	}
-	result := reproduced{IndexEntry: page.IndexEntry{ID: p.ID, Title: p.Title, Index: index, Claims: p.Claims}, Facts: p.Facts, Notes: p.Notes, Figures: []string{}, drawn: p.Figures, command: p.Command}
-	for _, f := range p.Figures {
-		result.Figures = append(result.Figures, filepath.Join(to.Path(), "figures", f.ID))
+	result.Index, result.RunPages = made.Index, made.RunPages
+	if result.Figures = append(result.Figures, made.Figures...); len(result.Figures) > 0 {
+		result.Picture = result.Figures[0] + ".svg"
 	}
 	return result, nil
 }
 
-// kept is what a folder of results keeps of a page.
-func (r reproduced) kept(began time.Time) results.Recipe {
-	out := results.Recipe{ID: r.ID, Title: r.Title, Paper: r.Paper, Scale: r.Scale, Command: r.command, Claims: r.Claims, Numbers: r.numbers, Notes: r.Notes,
-		Runs: r.Runs, Failed: r.Failed, Program: r.Program, Machine: version.CPU(), Date: began, Figures: r.drawn}
-	if r.Compute != nil {
-		out.CoreHours = r.Compute.CoreHours
+// notePages announces a wait: drawing a run's page takes about a second.
+func notePages(a *app, runs []judge.Run) { a.notef("writing the pages of %d runs\n", len(runs)) }
+
+// keep is what a folder of results keeps of what was found.
+func (c *reproduceCmd) keep(found verdict.RecipeFindings, began time.Time) results.Recipe {
+	out := results.Recipe{ID: found.ID, Title: found.Title, Paper: found.Source, Scale: c.Scale, Command: strings.Join(found.Commands, "; "), Claims: found.Judged,
+		Numbers: found.Compared, Notes: found.Notes, Runs: len(found.Runs), Failed: len(found.Unfinished.Rows), Program: version.Version, Machine: version.CPU(), Date: began}
+	for _, p := range found.Pictures {
+		out.Figures = append(out.Figures, p.Figure)
+	}
+	if found.Compute != nil {
+		out.CoreHours = found.Compute.CoreHours
 	}
 	return out
 }

@@ -17,8 +17,10 @@ import (
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/reproduce"
 	"collapse.example/collapse/internal/scale"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/trials"
 	"collapse.example/collapse/internal/train"
 )
@@ -80,29 +82,47 @@ func chainedIn(t *testing.T, dir string) (*reproduceCmd, *app, *recipe.Recipe) {
 	return &reproduceCmd{ID: "second", Scale: "quick", Out: filepath.Join(dir, "page"), whereFlags: whereFlags{Workers: 2, Silence: time.Minute}}, a, r
 }
 
+// ahead are the runs that the recipe would train, and the search before them.
+func ahead(c *reproduceCmd, a *app, r *recipe.Recipe) ([]recipe.Run, *study.File, error) {
+	job, err := c.job(a, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	return job.Ahead(a.reader)
+}
+
+// reproducedHere computes the recipe and makes its page.
+func reproducedHere(c *reproduceCmd, a *app, r *recipe.Recipe) (reproduced, error) {
+	found, err := c.find(a, r)
+	if err != nil {
+		return reproduced{}, err
+	}
+	return c.write(a, found, outfile.At(c.Out, page.Kind))
+}
+
 func TestAChainedRecipeRunsItsSearchFirst(t *testing.T) {
 	longtest.Only(t)
 	c, a, r := chainedIn(t, t.TempDir())
-	runs, first, err := c.toCome(a, r)
+	runs, first, err := ahead(c, a, r)
 	if err != nil || len(runs) != 8 || first == nil || first.Name != "first.quick" {
 		t.Fatalf("%d runs to come after %v, %v", len(runs), first, err)
 	}
-	if said := searchFirst(first); !strings.Contains(said, "follow from the search first.quick, which runs first: 3 trials of at most 1 epoch in each of 4 combinations") {
+	if said := reproduce.SearchFirst(first); !strings.Contains(said, "follow from the search first.quick, which runs first: 3 trials of at most 1 epoch in each of 4 combinations") {
 		t.Error(said)
 	}
-	result, err := c.train(a, r, outfile.At(c.Out, page.Kind))
+	result, err := reproducedHere(c, a, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkTaken(t, c, a, r, result)
-	if again, err := c.train(a, r, outfile.At(c.Out, page.Kind)); err != nil || !slices.EqualFunc(again.Taken, result.Taken, func(a, b recipe.Taken) bool { return a.From == b.From }) || again.Compute.CoreHours != result.Compute.CoreHours {
+	if again, err := reproducedHere(c, a, r); err != nil || !slices.EqualFunc(again.Taken, result.Taken, func(a, b recipe.Taken) bool { return a.From == b.From }) || again.Compute.CoreHours != result.Compute.CoreHours {
 		t.Errorf("again: %+v, %v", again, err)
 	}
-	runs, first, err = c.toCome(a, r)
+	runs, first, err = ahead(c, a, r)
 	if err != nil || first != nil || len(runs) != 8 {
 		t.Fatalf("%d runs to come after %v, %v", len(runs), first, err)
 	}
-	_, items, err := itemsOf(runs)
+	_, items, err := reproduce.Items(runs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +249,7 @@ func (w writes) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestATableWithoutItsSearchSaysWhatToRun(t *testing.T) {
+func TestATableIsNotBegunWithoutItsSearch(t *testing.T) {
 	c, a, r := chainedIn(t, t.TempDir())
 	lab, err := a.openLab()
 	if err != nil {
@@ -239,9 +259,6 @@ func TestATableWithoutItsSearchSaysWhatToRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := c.foundBy(lab.Reader, r, f); err == nil || !strings.HasSuffix(err.Error(), "the search first.quick has not begun, and second takes settings from it; run: collapse reproduce first --scale quick") {
-		t.Errorf("%v, %v", found, err)
-	}
 	a.stderr = writes(func(line string) {
 		if strings.HasPrefix(line, "1/") { // the first run has ended
 			if err := lab.CancelStudy(f.Name); err != nil {
@@ -249,7 +266,7 @@ func TestATableWithoutItsSearchSaysWhatToRun(t *testing.T) {
 			}
 		}
 	})
-	if _, err := c.train(a, r, outfile.At(c.Out, page.Kind)); err == nil || !strings.Contains(err.Error(), "the search first.quick was cancelled, and second takes settings from it; continue with: collapse study resume first.quick") {
+	if _, err := reproducedHere(c, a, r); err == nil || !strings.Contains(err.Error(), "the search first.quick was cancelled, and second takes settings from it; continue with: collapse study resume first.quick") {
 		t.Errorf("%v", err)
 	}
 	if _, err := lab.Study("second.quick"); err == nil {
@@ -278,7 +295,7 @@ func TestAChainedRecipeOnWorkersElsewhere(t *testing.T) {
 	go func() {
 		worked <- run(ctx, []string{"worker", "--connect", "nats://" + c.Listen, "--token-file", c.TokenFile, "--scratch", filepath.Join(dir, "scratch"), "--slots", "2"}, io.Discard, io.Discard)
 	}()
-	result, err := c.train(a, r, outfile.At(c.Out, page.Kind))
+	result, err := reproducedHere(c, a, r)
 	stop()
 	<-worked
 	if err != nil {

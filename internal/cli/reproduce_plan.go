@@ -9,6 +9,7 @@ import (
 
 	"collapse.example/collapse/data"
 	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/reproduce"
 	"collapse.example/collapse/internal/scale"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/forecast"
@@ -33,11 +34,8 @@ func (c *reproduceCmd) dryRun(a *app) error {
 		return err
 	}
 	out := planned{}
-	var bad *scale.ChoiceError
-	if out.Plan, err = p.Plan(r, c.choice()); errors.As(err, &bad) {
-		return usageError{err}
-	} else if err != nil {
-		return err
+	if out.Plan, err = p.Plan(r, c.choice()); err != nil {
+		return chosen(err)
 	}
 	if r.Trains() {
 		out.GPU = scale.GPU()
@@ -48,7 +46,7 @@ func (c *reproduceCmd) dryRun(a *app) error {
 			out.Untimed = whyUntimed(err)
 		}
 		if first != nil {
-			out.Notes = append(out.Notes, searchFirst(first))
+			out.Notes = append(out.Notes, reproduce.SearchFirst(first))
 		}
 	}
 	return a.emit(out, func() { out.print(a) })
@@ -65,7 +63,11 @@ func (c *reproduceCmd) planner(a *app) (*scale.Planner, error) {
 		return nil, err
 	}
 	return &scale.Planner{Lab: lab, Cores: o.Threads, Found: func(r *recipe.Recipe) (recipe.Found, error) {
-		found, _, err := c.foundBefore(a, r)
+		job, err := c.job(a, r)
+		if err != nil {
+			return nil, err
+		}
+		found, _, err := job.FoundBefore(a.reader)
 		return found, err
 	}}, nil
 }
@@ -73,11 +75,15 @@ func (c *reproduceCmd) planner(a *app) (*scale.Planner, error) {
 // timed estimates from the lab's runs of the same study, or from steps on this machine. first is a search that has to run
 // before.
 func (c *reproduceCmd) timed(a *app, r *recipe.Recipe) (e *forecast.Estimate, first *study.File, err error) {
-	runs, first, err := c.toCome(a, r)
+	job, err := c.job(a, r)
 	if err != nil {
-		return nil, first, err
+		return nil, nil, err
 	}
-	configs, items, err := itemsOf(runs)
+	runs, first, err := job.Ahead(a.reader)
+	if err != nil {
+		return nil, first, chosen(err)
+	}
+	configs, items, err := reproduce.Items(runs)
 	if err != nil {
 		return nil, first, err
 	}
@@ -87,6 +93,14 @@ func (c *reproduceCmd) timed(a *app, r *recipe.Recipe) (e *forecast.Estimate, fi
 	}
 	of, err := foresee(a, configs, items, o)
 	return &of, first, err
+}
+
+// chosen makes a choice that a recipe does not have a misuse of the command.
+func chosen(err error) error {
+	if bad := (*scale.ChoiceError)(nil); errors.As(err, &bad) {
+		return usageError{err}
+	}
+	return err
 }
 
 func whyUntimed(err error) string {

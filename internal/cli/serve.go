@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/serve"
+	"collapse.example/collapse/internal/study/trials"
 )
 
 type serveCmd struct {
@@ -34,7 +35,7 @@ func (c *serveCmd) Run(a *app) error {
 		return usagef("--measure-limit %v: want a time above 0, such as 60s", c.MeasureLimit)
 	}
 	collectSooner()
-	opt := serve.Options{Lab: a.flags.Lab, Listen: c.Listen, Base: c.Base, Hosts: c.Host, Token: c.Token, Log: a.logf, MeasureLimit: c.MeasureLimit, Searches: searchesOf}
+	opt := serve.Options{Lab: a.flags.Lab, Listen: c.Listen, Base: c.Base, Hosts: c.Host, Token: c.Token, Log: a.logf, MeasureLimit: c.MeasureLimit, Searches: trials.SearchesOf}
 	if c.Control {
 		lab, err := a.openLab()
 		if err != nil {
@@ -99,7 +100,7 @@ func (f besideFlags) beside(a *app) (end func()) {
 	if !f.Serve {
 		return func() {}
 	}
-	server, err := serve.Start(serve.Options{Lab: a.flags.Lab, Listen: f.ServeListen, Log: a.logf, Searches: searchesOf})
+	server, err := serve.Start(serve.Options{Lab: a.flags.Lab, Listen: f.ServeListen, Log: a.logf, Searches: trials.SearchesOf})
 	if err != nil {
 		a.notef("no live page: %v\n", err)
 		return func() {}

@@ -11,6 +11,7 @@ import (
 	"collapse.example/collapse/internal/parity"
 	"collapse.example/collapse/internal/question"
 	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/reproduce"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/engine"
@@ -258,7 +259,7 @@ func dryRun(a *app, name string, configs []train.Config, items []study.Item, fir
 			a.printf(", %d failed before", e.Failed)
 		}
 		if first != nil {
-			a.printf("\n%s", searchFirst(first))
+			a.printf("\n%s", reproduce.SearchFirst(first))
 		}
 		a.printf("\ntime     about %s with %d side by side here (%s)\nmemory   about %.0f MB\n", left(e.Time), max(1, o.Slots), e.Basis, float64(e.Memory)/(1<<20))
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study/trials"
 )
 
 const tinySearch = `
@@ -61,7 +62,7 @@ func TestASearchFromFileToStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	drawn, err := searchesOf(reader.Reader, "find") // what the live page draws
+	drawn, err := trials.SearchesOf(reader.Reader, "find") // what the live page draws
 	if err != nil || len(drawn) != 1 || drawn[0].Best != s.Best-1 || drawn[0].Trials[drawn[0].Best].Run != best.Run || drawn[0].Default == nil || drawn[0].Spent != s.Spent {
 		t.Errorf("%+v, %v", drawn, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"collapse.example/collapse/internal/study/engine"
 	"collapse.example/collapse/internal/study/forecast"
 	"collapse.example/collapse/internal/study/trials"
+	"collapse.example/collapse/internal/verdict"
 )
 
 type studyStatusCmd struct {
@@ -213,25 +214,27 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []
 	if err != nil {
 		return page.Result{}, err
 	}
-	spent := page.Count(runs, f != nil, forecast.Runs(lab, ""))
-	notePages(a, c.RunPages, runs)
+	spent := verdict.Count(runs, f != nil, forecast.Runs(lab, ""))
+	if c.RunPages {
+		notePages(a, runs)
+	}
 	questions, err := question.Parse(s.Source)
 	if err != nil { // of another version of the program, or of a stranger
 		notes = append(notes, "The claims and drawings of the study's file cannot be read: "+err.Error())
 		questions = question.Set{}
 	}
 	if f == nil {
-		return page.Write(to, page.Study{ID: c.Name, Title: title, Runs: runs, Claims: questions.Claims, Drawings: questions.Drawings, Tables: questions.Tables, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
+		return writeStudy(to, verdict.Study{ID: c.Name, Title: title, Runs: runs, Asks: questions, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
 	}
-	made := page.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
+	made := verdict.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
 		Claims: questions.Claims, Drawings: questions.Drawings, Tables: questions.Tables, Source: "a search of settings"}
-	places, err := trials.Look(lab, f)
-	if err != nil {
+	if made.Searches, err = trials.Searches(lab, f); err != nil {
 		return page.Result{}, err
 	}
 	made.Caption = fmt.Sprintf("%d trials of at most %d epochs in each combination of the grid, chosen by %s and stopped by %s, judged by %s.", f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule, f.Search.Metric)
-	for _, p := range places {
-		made.Searches = append(made.Searches, searchForPage(f.Search, p))
+	found, err := made.Judge()
+	if err != nil {
+		return page.Result{}, err
 	}
-	return page.WriteRecipe(to, made)
+	return page.WriteRecipe(to, found)
 }

@@ -2,14 +2,18 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"collapse.example/collapse/arrayfile"
+	"collapse.example/collapse/internal/page"
 )
 
 func TestDilationJSON(t *testing.T) {
@@ -97,6 +101,37 @@ func TestReproduceListAndRun(t *testing.T) {
 	decodeOnly(t, stdout, &out)
 	if out.Index != filepath.Join(dir, "index.html") || len(out.Claims) != 7 || out.Claims[0].Verdict != "holds" {
 		t.Errorf("got %+v", out)
+	}
+}
+
+// TestJSONMakesNoPage: the JSON of a recipe alone is the same as beside a page, and nothing is rendered or written for it, but results that were
+// asked for.
+func TestJSONMakesNoPage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	document := func(args ...string) (out map[string]any) {
+		code, stdout, stderr := call(t, append([]string{"--json", "reproduce", "zhou-thm3.1"}, args...)...)
+		if code != exitOK {
+			t.Fatal(stderr)
+		}
+		decodeOnly(t, stdout, &out)
+		return out
+	}
+	before := page.Rendered()
+	alone := document("--results", "kept")
+	if n := page.Rendered() - before; n != 0 || alone["index"] != nil || len(alone["figures"].([]any)) > 0 {
+		t.Errorf("%d templates executed, index %v, figures %v", n, alone["index"], alone["figures"])
+	}
+	if there, err := filepath.Glob("*"); err != nil || !slices.Equal(there, []string{"kept"}) {
+		t.Errorf("it wrote %v, %v", there, err)
+	}
+	beside := document("--out", "paged")
+	if n := page.Rendered() - before; n == 0 || !strings.HasSuffix(fmt.Sprint(beside["index"]), filepath.Join("paged", "index.html")) {
+		t.Errorf("%d templates executed, index %v", n, beside["index"])
+	}
+	for _, key := range []string{"claims", "title", "paper", "scale"} {
+		if alone[key] == nil || !reflect.DeepEqual(alone[key], beside[key]) {
+			t.Errorf("%s is %v, and %v beside a page", key, alone[key], beside[key])
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/verdict"
 )
 
 // TestEarlierRunsStandApart: results that were computed elsewhere are on the page as what they are, and among no counts or claims of its
@@ -15,10 +16,10 @@ import (
 func TestEarlierRunsStandApart(t *testing.T) {
 	study := studied(t)
 	alone, _ := pageOf(t, study)
-	study.Beside = &Beside{Runs: 1234, Scale: "standard", Command: "collapse reproduce x", Program: "0.0.7", On: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC),
+	study.Beside = &verdict.Beside{Runs: 1234, Scale: "standard", Command: "collapse reproduce x", Program: "0.0.7", On: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC),
 		Claims: []judge.Claim{{ID: "growth", Statement: "Earlier <b>claim", Verdict: judge.Fails, Reason: "so it was"}}, Figure: figure.Words()[0].Figure}
 	res, html := pageOf(t, study)
-	_, pictures, _, _ := build(study)
+	_, pictures := show(judged(t, study))
 	if len(res.Claims) != len(alone.Claims) || res.Runs != alone.Runs || res.Headline != alone.Headline {
 		t.Errorf("with earlier runs the page's own result is %d claims on %d runs, %q", len(res.Claims), res.Runs, res.Headline)
 	}

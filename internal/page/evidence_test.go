@@ -79,16 +79,3 @@ func TestIntervalsThatDecideNothingAreGrey(t *testing.T) {
 		}
 	}
 }
-
-func TestWhatRan(t *testing.T) {
-	if got := WhatRan(nil); got != "" {
-		t.Errorf("%q", got)
-	}
-	var runs []judge.Run
-	for _, epochs := range []string{"5", "6"} {
-		runs = append(runs, judge.Run{Loss: "ce", Settings: map[string]string{"data.name": "glyphs", "net.kind": "mlp", "run.epochs": epochs}})
-	}
-	if got, want := WhatRan(runs), "glyphs, mlp, 2 runs."; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}

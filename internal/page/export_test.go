@@ -6,6 +6,8 @@ import (
 
 	"collapse.example/collapse/internal/chart"
 	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/verdict"
 )
 
 // WithoutPictures has pages write only the data of their figures until the test ends: what a page weighs does not depend on the files beside it.
@@ -35,4 +37,22 @@ func writeFormats(t testing.TB, formats []pictureFormat) {
 	all := pictureFormats
 	pictureFormats = formats
 	t.Cleanup(func() { pictureFormats = all })
+}
+
+// WriteStudy judges a study and makes its page.
+func WriteStudy(to *outfile.Folder, s verdict.Study) (Result, error) {
+	found, err := s.Judge()
+	if err != nil {
+		return Result{}, err
+	}
+	return Write(to, found)
+}
+
+// JudgeAndWrite judges the runs of a recipe and makes its page.
+func JudgeAndWrite(to *outfile.Folder, r verdict.Recipe) (Result, error) {
+	found, err := r.Judge()
+	if err != nil {
+		return Result{}, err
+	}
+	return WriteRecipe(to, found)
 }

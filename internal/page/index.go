@@ -9,6 +9,7 @@ import (
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/verdict"
 )
 
 // IndexEntry is one recipe on the page over all recipes.
@@ -18,7 +19,7 @@ type IndexEntry struct {
 	Paper   string        `json:"paper"` // which figure or table of which paper
 	Scale   string        `json:"scale"`
 	Claims  []judge.Claim `json:"claims"`
-	Index   string        `json:"index"`             // path of its page
+	Index   string        `json:"index,omitempty"`   // path of its page; empty if none was made
 	Picture string        `json:"picture,omitempty"` // path of its first figure, an SVG
 	Seconds float64       `json:"seconds"`
 	Error   string        `json:"error,omitempty"` // why there is no page
@@ -68,7 +69,7 @@ func WriteIndex(to *outfile.Folder, entries []IndexEntry, made time.Time) (index
 		page.Rows = append(page.Rows, row)
 	}
 	page.Counts = judge.CountsBySource(claims)
-	page.Tiles = append([]format.Tile{tile(fmt.Sprint(len(entries)), "recipes")}, heldTiles(claims)...)
+	page.Tiles = append([]format.Tile{tile(fmt.Sprint(len(entries)), "recipes")}, verdict.HeldTiles(claims)...)
 	page.Tiles = append(page.Tiles, tile(fmt.Sprint(failed), "recipes failed"), tile(format.Digits(seconds/60), "minutes"))
 	html, err := execute("index", page)
 	if err != nil {
@@ -80,3 +81,5 @@ func WriteIndex(to *outfile.Folder, entries []IndexEntry, made time.Time) (index
 	})
 	return index, err
 }
+
+func tile(value, name string) format.Tile { return format.Tile{Value: value, Name: name} }

@@ -14,7 +14,7 @@ import (
 func TestWriteIndex(t *testing.T) {
 	WithoutPictures(t)
 	dir := t.TempDir()
-	res, err := WriteRecipe(outfile.At(filepath.Join(dir, "x-fig1"), Kind), recipeOf(t))
+	res, err := JudgeAndWrite(outfile.At(filepath.Join(dir, "x-fig1"), Kind), recipeOf(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,13 +20,14 @@ import (
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/verdict"
 )
 
 const hostile = `"><script>alert(1)</script><img src=//evil.example/x>`
 
 // studied is a study with everything a page can show: regular, degenerate and failed runs,
 // features, hostile words.
-func studied(t *testing.T) Study {
+func studied(t *testing.T) verdict.Study {
 	t.Helper()
 	m := judgetest.Common()
 	runs := m.Runs(t)
@@ -38,14 +39,14 @@ func studied(t *testing.T) Study {
 	bad.SetFeatures(judgetest.Cloud(2, 2, 60, []float64{3, 0.03}, 5), "")
 	failed := m.Run(t, "ls", 0.4, 32)
 	failed.Status, failed.Error, failed.Label = store.Failed, "train: step 1200: loss is NaN (0.83 at step 1199)", hostile
-	return Study{ID: "s", Runs: append(runs, bad, failed), Generated: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC),
+	return verdict.Study{ID: "s", Runs: append(runs, bad, failed), Generated: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC),
 		Commands:      []string{"collapse demo --out demo", "echo " + hostile},
 		Substitutions: []recipe.Substitution{{What: "data set", Paper: "MNIST", Here: "glyphs", Why: "nothing is fetched"}, {What: "width", Paper: "2048", Here: "64", Why: "time"}}}
 }
 
-func writeStudy(t *testing.T, s Study) (Result, string) {
+func writeStudy(t *testing.T, s verdict.Study) (Result, string) {
 	t.Helper()
-	res, err := Write(outfile.At(t.TempDir(), Kind), s)
+	res, err := WriteStudy(outfile.At(t.TempDir(), Kind), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,17 +58,24 @@ func writeStudy(t *testing.T, s Study) (Result, string) {
 }
 
 // pageOf makes the page without its files.
-func pageOf(t *testing.T, s Study) (Result, string) {
+func pageOf(t *testing.T, s verdict.Study) (Result, string) {
 	t.Helper()
-	p, _, res, err := build(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := judged(t, s)
+	p, _ := show(found)
 	html, err := execute("study", p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res, string(html)
+	return resultOf(found), string(html)
+}
+
+func judged(t *testing.T, s verdict.Study) verdict.StudyFindings {
+	t.Helper()
+	found, err := s.Judge()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 func find(t *testing.T, html, pattern string) []string {
@@ -159,7 +167,7 @@ func TestNumbersOfTheMainFigure(t *testing.T) {
 			mem, dil = append(mem, m), append(dil, d)
 		}
 	}
-	_, pictures, _, _ := build(s)
+	_, pictures := show(judged(t, s))
 	dir := t.TempDir()
 	if err := outfile.At(dir, Kind).Write(func(files *outfile.Files) error { return writePicture(files, pictures[0].Figure) }); err != nil {
 		t.Fatal(err)
@@ -248,12 +256,12 @@ func TestPageTellsTheWholeStory(t *testing.T) {
 func TestHeadlineFollowsTheVerdict(t *testing.T) {
 	m := judgetest.Common()
 	m.Slope = map[string]float64{"ce": -0.0002, "ls": -0.0002}
-	if _, html := pageOf(t, Study{Runs: m.Runs(t)}); !strings.Contains(html, "do not grow together") {
+	if _, html := pageOf(t, verdict.Study{Runs: m.Runs(t)}); !strings.Contains(html, "do not grow together") {
 		t.Error("a study in which dilation falls is not headed so")
 	}
 	m = judgetest.Common()
 	m.Train = func(string, float64, int) float64 { return 0.99 }
-	res, html := pageOf(t, Study{Runs: m.Runs(t)})
+	res, html := pageOf(t, verdict.Study{Runs: m.Runs(t)})
 	if !strings.Contains(html, "These runs cannot tell") || res.Terminal != 0 {
 		t.Error("a study outside the terminal phase is not headed so")
 	}
@@ -264,7 +272,7 @@ func TestPageOfOneRun(t *testing.T) {
 	m.Train = func(string, float64, int) float64 { return 0.9995 }
 	r := m.Run(t, "ls", 0.1, 3)
 	r.SetFeatures(judgetest.Cloud(4, 3, 30, []float64{2, 2, 2}, 3), "")
-	res, html := pageOf(t, Study{Runs: []judge.Run{r}})
+	res, html := pageOf(t, verdict.Study{Runs: []judge.Run{r}})
 	if !strings.Contains(html, "One run: label smoothing, η = 0.1, seed 3") || len(res.Claims) != 0 {
 		t.Error("the page of one run does not name it, or judges claims on it")
 	}
@@ -280,7 +288,7 @@ func TestPageOfNothing(t *testing.T) {
 	m := judgetest.Common()
 	r := m.Run(t, "ls", 0.1, 3)
 	r.Status, r.Error = store.Interrupted, ""
-	for _, s := range []Study{{}, {Runs: []judge.Run{r}}, {Runs: []judge.Run{{Run: store.Run{Hash: "ab", Kind: store.Solve, Status: store.Done}}}}} {
+	for _, s := range []verdict.Study{{}, {Runs: []judge.Run{r}}, {Runs: []judge.Run{{Run: store.Run{Hash: "ab", Kind: store.Solve, Status: store.Done}}}}} {
 		if _, html := pageOf(t, s); !strings.Contains(html, "</html>") {
 			t.Error("no page")
 		}
@@ -293,7 +301,7 @@ func TestNumbersThatAreNotFinite(t *testing.T) {
 	r := m.Run(t, "ce", 0.1, 1)
 	r.SetFeatures(judgetest.Cloud(2, 2, 30, []float64{3, 2.5}, 3), "")
 	r.Features().TrainH[0], r.Features().TestH[3] = math.NaN(), math.Inf(1)
-	_, html := pageOf(t, Study{Runs: []judge.Run{r}})
+	_, html := pageOf(t, verdict.Study{Runs: []judge.Run{r}})
 	for _, d := range find(t, html, ` d="([^"]*)"`) {
 		if strings.Contains(d, "NaN") || strings.Contains(d, "Inf") {
 			t.Fatal("a path holds a number that is not finite")

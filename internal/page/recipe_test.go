@@ -14,10 +14,11 @@ import (
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/judge/judgetest"
 	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/verdict"
 )
 
-func recipeOf(t *testing.T) Recipe {
-	return Recipe{ID: "x-fig1", Title: "A figure", Source: "Someone 2022, Fig. 1", Caption: "It falls.", Scale: "quick", Runs: judgetest.Common().Runs(t), Memorization: true,
+func recipeOf(t *testing.T) verdict.Recipe {
+	return verdict.Recipe{ID: "x-fig1", Title: "A figure", Source: "Someone 2022, Fig. 1", Caption: "It falls.", Scale: "quick", Runs: judgetest.Common().Runs(t), Memorization: true,
 		Drawings: []figure.Drawing{{Title: "Collapse", Panels: []figure.DrawingPanel{
 			{Title: "NC1", X: "epoch", Y: "train.nc1_pinv", Curves: []string{"loss.kind"}, Log: "y"},
 			{Title: "Accuracy by noise", X: "data.noise", Y: "test.accuracy", Curves: []string{"loss.kind"}, Unit: "%"},
@@ -31,7 +32,7 @@ func recipeOf(t *testing.T) Recipe {
 func TestWriteRecipe(t *testing.T) {
 	WithSmallPictures(t)
 	dir := t.TempDir()
-	res, err := WriteRecipe(outfile.At(dir, Kind), recipeOf(t))
+	res, err := JudgeAndWrite(outfile.At(dir, Kind), recipeOf(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +71,11 @@ func TestFiguresOfAPageAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if id := judged.Figures[0].ID; strings.HasPrefix(id, r.ID) {
+	if id := judged.Pictures[0].ID; strings.HasPrefix(id, r.ID) {
 		t.Errorf("the page begins with %s, not with memorization and dilation", id)
 	}
 	colour := map[string]chart.Color{}
-	for _, f := range judged.Figures {
+	for _, f := range judged.Pictures {
 		for _, p := range f.Panels {
 			for _, s := range p.Series {
 				if !strings.Contains("cross entropy, label smoothing, label relaxation, squared error", s.Label) || s.Label == "" {
@@ -97,7 +98,7 @@ func TestDrawingMeans(t *testing.T) {
 	WithSmallPictures(t)
 	r := recipeOf(t)
 	dir := t.TempDir()
-	if _, err := WriteRecipe(outfile.At(dir, Kind), r); err != nil {
+	if _, err := JudgeAndWrite(outfile.At(dir, Kind), r); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.Open(filepath.Join(dir, "figures", "x-fig1-1.csv"))

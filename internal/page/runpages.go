@@ -2,11 +2,11 @@ package page
 
 import (
 	"fmt"
-	"time"
+	"iter"
 
 	"collapse.example/collapse/internal/format"
-	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/verdict"
 )
 
 // runsTable lists runs; the first column is the start of a run's hash.
@@ -21,18 +21,18 @@ const manyRuns = 40
 // Long reports whether the table is folded.
 func (t runsTable) Long() bool { return len(t.Rows) > manyRuns }
 
-// hashStart names a run in tables, folders and commands.
-func hashStart(r *judge.Run) string { return fmt.Sprintf("%.12s", r.Hash) }
-
 // writeRunPages writes each run's own page below runs, the same that collapse report writes.
-func writeRunPages(files *outfile.Files, runs []judge.Run, made time.Time) (pages []string, err error) {
-	for i := range runs {
-		name := hashStart(&runs[i])
-		res, err := write(files.Below("runs/"+name), Study{ID: "report", Runs: runs[i : i+1], Commands: []string{"collapse report " + name}, Generated: made})
+func writeRunPages(files *outfile.Files, found iter.Seq2[verdict.StudyFindings, error]) (pages []string, err error) {
+	for of, err := range found {
+		name := of.Runs[0].Hash[:min(12, len(of.Runs[0].Hash))]
+		if err == nil {
+			var res Written
+			res, err = write(files.Below("runs/"+name), of)
+			pages = append(pages, res.Index)
+		}
 		if err != nil {
 			return pages, fmt.Errorf("the page of run %s: %w", name, err)
 		}
-		pages = append(pages, res.Index)
 	}
 	return pages, nil
 }

@@ -25,6 +25,7 @@ import (
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/theoryrun"
 	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/internal/verdict"
 	"collapse.example/collapse/measure"
 )
 
@@ -62,7 +63,7 @@ func TestDemoIsLight(t *testing.T) {
 		runs[i] = noisy(t, runs[i].Run, names(t, &runs[i]), 160)
 		runs[i].SetFeatures(judgetest.Cloud(2, 2, 600, []float64{3, 2.5}, int(500*runs[i].Noise)), "")
 	}
-	res, err := page.Write(outfile.At(filepath.Join(t.TempDir(), "demo"), page.Kind), page.Study{ID: "demo", Runs: runs})
+	res, err := page.WriteStudy(outfile.At(filepath.Join(t.TempDir(), "demo"), page.Kind), verdict.Study{ID: "demo", Runs: runs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,11 +139,11 @@ func TestRecipesAreLight(t *testing.T) {
 			case r.Search != nil:
 				t.Skip("a search has its own tests")
 			case recipe.Trains(id):
-				of, err := page.OfRecipe(r, recipe.Choice{Scale: "quick"}, madeUp(t, r))
+				of, err := verdict.OfRecipe(r, recipe.Choice{Scale: "quick"}, madeUp(t, r))
 				if err != nil {
 					t.Fatal(err)
 				}
-				res, err := page.WriteRecipe(outfile.At(dir, page.Kind), of)
+				res, err := page.JudgeAndWrite(outfile.At(dir, page.Kind), of)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -155,12 +156,12 @@ func TestRecipesAreLight(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p := page.Theory{ID: r.ID, Title: r.Title, Claims: found.Claims, Facts: found.Facts, Notes: found.Notes, Figures: found.Figures}
-				index, err := p.Write(outfile.At(dir, page.Kind))
+				p := verdict.Theory{ID: r.ID, Title: r.Title, Claims: found.Claims, Facts: found.Facts, Notes: found.Notes, Figures: found.Figures}
+				res, err := page.WriteRecipe(outfile.At(dir, page.Kind), p.Findings())
 				if err != nil {
 					t.Fatal(err)
 				}
-				weigh(t, id, index, mostOfRecipe)
+				weigh(t, id, res.Index, mostOfRecipe)
 			}
 		})
 	}
@@ -176,11 +177,11 @@ func TestFiguresBeyondTheRoomOfAPage(t *testing.T) {
 		r := m.Run(t, loss, 0, 1)
 		runs = append(runs, noisy(t, r.Run, []store.Key{{Series: "epoch", Split: "train", Measure: "nc1_pinv"}}, 2000))
 	}
-	r := page.Recipe{ID: "x", Title: "Many figures", Runs: runs}
+	r := verdict.Recipe{ID: "x", Title: "Many figures", Runs: runs}
 	for range 40 {
 		r.Drawings = append(r.Drawings, figure.Drawing{Title: "NC1", Panels: []figure.DrawingPanel{{X: "epoch", Y: "train.nc1_pinv", Curves: []string{"loss.kind"}}}})
 	}
-	res, err := page.WriteRecipe(outfile.At(t.TempDir(), page.Kind), r)
+	res, err := page.JudgeAndWrite(outfile.At(t.TempDir(), page.Kind), r)
 	if err != nil {
 		t.Fatal(err)
 	}

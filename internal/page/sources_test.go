@@ -27,7 +27,7 @@ func TestClaimsStandBelowTheirSource(t *testing.T) {
 		c.Provenance = map[string]judge.Provenance{"ours": {Source: judge.Ours}, "check": {Source: judge.OwnCheck}, "read": {Source: judge.FromFigure, Place: "Table 7"}}[id]
 		r.Claims = append([]judge.Statement{c}, r.Claims...)
 	}
-	res, err := WriteRecipe(outfile.At(t.TempDir(), Kind), r)
+	res, err := JudgeAndWrite(outfile.At(t.TempDir(), Kind), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,5 +62,36 @@ func TestClaimsStandBelowTheirSource(t *testing.T) {
 	}
 	if counted["checks of this program hold"] != "1 of 1" || !strings.HasSuffix(counted["claims of our own hold"], " of 3") {
 		t.Errorf("tiles %v", counted)
+	}
+}
+
+// A page begins with what was found; the paper's words come after it, with their place.
+func TestFirstWordsOfAPage(t *testing.T) {
+	WithoutPictures(t)
+	for _, memorization := range []bool{true, false} {
+		r := recipeOf(t)
+		r.Memorization = memorization
+		res, err := JudgeAndWrite(outfile.At(t.TempDir(), Kind), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		html, err := os.ReadFile(res.Index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest, _, _ := strings.Cut(string(html), "</header>")
+		words := []string{"data-lead>", "on these runs", "<strong>Someone 2022, Fig. 1:</strong> It falls.", "NC1 compares"}
+		if memorization {
+			words = append(words, "Dilation is")
+		} else if strings.Contains(rest, "Dilation is") {
+			t.Error("a page without dilation explains it")
+		}
+		for _, want := range words {
+			_, after, found := strings.Cut(rest, want)
+			if !found {
+				t.Errorf("memorization %v: %q is missing or comes too early", memorization, want)
+			}
+			rest = after
+		}
 	}
 }

@@ -3,7 +3,6 @@ package page
 import (
 	"encoding/csv"
 	"io"
-	"slices"
 	"strconv"
 
 	"collapse.example/collapse/internal/format"
@@ -21,19 +20,11 @@ type tableShown struct {
 	filled             judge.Tabled
 }
 
-// tabulate fills tables from runs. One that cannot be filled is named in the notes.
-func tabulate(tables []judge.Table, runs []judge.Run, notes []string) ([]tableShown, []string) {
-	var out []tableShown
-	notes = slices.Clone(notes)
+func tablesShown(tables []judge.Tabled) (out []tableShown) {
 	for i, t := range tables {
-		filled, err := t.Fill(runs)
-		if err != nil {
-			notes = append(notes, format.Capital(err.Error())+".")
-			continue
-		}
-		out = append(out, tableShown{strconv.Itoa(i + 1), filled.Title, filled.Caption, filled.Shown(), filled})
+		out = append(out, tableShown{strconv.Itoa(i + 1), t.Title, t.Caption, t.Shown(), t})
 	}
-	return out, notes
+	return out
 }
 
 // writeTables writes tables/N.tex and .csv, and returns the paths without extensions.

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"regexp"
 	"sync"
+	"sync/atomic"
 
 	"collapse.example/collapse/internal/chart"
 	"collapse.example/collapse/internal/figure"
@@ -34,8 +35,14 @@ func Parts() *template.Template {
 	}).ParseFS(sources, "*.html"))
 }
 
+var rendered atomic.Int64
+
+// Rendered is how many templates this process has executed; tests see by it that nothing was rendered.
+func Rendered() int64 { return rendered.Load() }
+
 // execute renders a page.
 func execute(name string, data any) ([]byte, error) {
+	rendered.Add(1)
 	var b bytes.Buffer
 	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
 		return nil, fmt.Errorf("page: %w", err)

@@ -13,6 +13,7 @@ import (
 	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/theoryrun"
+	"collapse.example/collapse/internal/verdict"
 )
 
 // A recipe's page has its verdicts and figures, runs no script and needs no network; the figures' files lie beside it.
@@ -31,18 +32,18 @@ func TestTheoryPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkTheory(t, &page.Theory{ID: r.ID, Title: r.Title, Claims: found.Claims, Facts: found.Facts, Notes: found.Notes, Figures: found.Figures})
+		checkTheory(t, verdict.Theory{ID: r.ID, Title: r.Title, Claims: found.Claims, Facts: found.Facts, Notes: found.Notes, Figures: found.Figures})
 	}
 }
 
-func checkTheory(t *testing.T, p *page.Theory) {
+func checkTheory(t *testing.T, p verdict.Theory) {
 	t.Helper()
 	dir := t.TempDir()
-	index, err := p.Write(outfile.At(dir, page.Kind))
+	res, err := page.WriteRecipe(outfile.At(dir, page.Kind), p.Findings())
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(index)
+	text, err := os.ReadFile(res.Index)
 	if err != nil {
 		t.Fatal(err)
 	}

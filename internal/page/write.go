@@ -8,6 +8,7 @@ import (
 	"collapse.example/collapse/internal/chart"
 	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/outfile"
+	"collapse.example/collapse/internal/verdict"
 )
 
 // Kind is what folders hold that this package writes.
@@ -18,51 +19,27 @@ const (
 	figuresDir = "figures"
 )
 
-// Write makes the page of a study, index.html in a folder, and figures/<id>.svg, .png, .csv and .json for
-// each of its pictures. With a single run it is the page of that run. All files are complete before
-// any takes its place (see package outfile), the page last, so an open page always finds its figures.
-//
-// The same runs and words give the same bytes. The folder is created if missing; other files in it stay.
-func Write(to *outfile.Folder, study Study) (res Result, err error) {
-	err = to.Write(func(files *outfile.Files) error {
-		res, err = write(files, study)
+// writeHTML writes a page around its figures, which are prepared, a second page with those for which there is no room, and each run's own
+// page if found has them; last are the figures that go to the second page in any case.
+func writeHTML(files *outfile.Files, template, title, made string, page any, figures, last []*shown, of verdict.Common, res *Written) error {
+	rest, err := arrange(func() (int, error) { html, err := execute(template, page); return len(html), err }, figures, last)
+	if err != nil {
 		return err
-	})
-	return res, err
-}
-
-func write(files *outfile.Files, study Study) (Result, error) {
-	p, pictures, res, err := build(study)
+	}
+	if res.More, err = writeMore(files, title, made, rest); err != nil {
+		return err
+	}
+	html, err := execute(template, page)
 	if err != nil {
-		return Result{}, err
+		return err
 	}
-	if res.Figures, err = writePictures(files, pictures); err != nil {
-		return Result{}, err
-	}
-	if p.Asked != nil {
-		if res.Tables, err = writeTables(files, p.Asked.Tables); err != nil {
-			return Result{}, err
-		}
-	}
-	shownFigures, last := p.figures()
-	rest, err := arrange(func() (int, error) { html, err := execute("study", p); return len(html), err }, shownFigures, last)
-	if err != nil {
-		return Result{}, err
-	}
-	if res.More, err = writeMore(files, p.Title, p.Made, rest); err != nil {
-		return Result{}, err
-	}
-	html, err := execute("study", p)
-	if err != nil {
-		return Result{}, err
-	}
-	if study.RunPages {
-		if res.RunPages, err = writeRunPages(files, study.Runs, study.Generated); err != nil {
-			return Result{}, err
+	if of.OfRuns != nil {
+		if res.RunPages, err = writeRunPages(files, of.OfRuns); err != nil {
+			return err
 		}
 	}
 	res.Index = files.Path(indexName)
-	return res, files.PutBytes(indexName, html)
+	return files.PutBytes(indexName, html)
 }
 
 // pixelsPerPoint of a PNG file: high enough for dense screens, but lower for figures of many

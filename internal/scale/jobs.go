@@ -35,6 +35,14 @@ func (e *ChoiceError) Error() string { return e.cause.Error() }
 
 func (e *ChoiceError) Unwrap() error { return e.cause }
 
+// BadChoice makes a ChoiceError of an error; nil stays nil.
+func BadChoice(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &ChoiceError{err}
+}
+
 // rounds are the jobs of a recipe: those of one round run side by side; for a grid all do.
 func (p *Planner) rounds(r *recipe.Recipe, choice recipe.Choice) (rounds [][]job, notes []string, err error) {
 	stretches, study, err := p.stretches(r, choice)

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"collapse.example/collapse/internal/judge"
-	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/verdict"
 )
 
 // TestARunThatGrowsIsReadAsAWholeOneIs reads a run after each of its epochs, once by a cache that has the earlier ones and once
@@ -49,7 +49,7 @@ func TestARunThatGrowsIsReadAsAWholeOneIs(t *testing.T) {
 	}
 	same := func(when string) {
 		t.Helper()
-		for _, measures := range [][]string{nil, page.StudyMeasures} {
+		for _, measures := range [][]string{nil, verdict.StudyMeasures} {
 			if got, want := load(kept, measures), load(newCache(), measures); !reflect.DeepEqual(got, want) {
 				t.Fatalf("%s: kept %+v\nafresh %+v", when, got, want)
 			}

@@ -17,11 +17,10 @@ import (
 	"collapse.example/collapse/internal/demo"
 	"collapse.example/collapse/internal/featurefiles"
 	"collapse.example/collapse/internal/measurement"
-	"collapse.example/collapse/internal/outfile"
-	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/rundir"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
+	"collapse.example/collapse/internal/verdict"
 	"collapse.example/collapse/measure"
 )
 
@@ -197,9 +196,9 @@ func TestARunPageSaysTheHeadline(t *testing.T) {
 		t.Errorf("%d %q, want %q", answer.StatusCode, body, want)
 	}
 	runs := read(t, dir, store.Filter{})
-	said, err := page.Write(outfile.At(t.TempDir(), page.Kind), page.Study{ID: "report", Runs: runs})
-	if err != nil || len(runs) != 1 || !strings.Contains(said.Headline, measurement.Finding(report)+". After 1 epoch:") {
-		t.Errorf("the report of %d runs says %q: %v", len(runs), said.Headline, err)
+	said, err := verdict.Study{ID: "report", Runs: runs}.Judge()
+	if err != nil || len(runs) != 1 || !strings.Contains(said.Headline(), measurement.Finding(report)+". After 1 epoch:") {
+		t.Errorf("the report of %d runs says %q: %v", len(runs), said.Headline(), err)
 	}
 	if err := os.Remove(run.Features); err != nil {
 		t.Fatal(err)
@@ -207,8 +206,8 @@ func TestARunPageSaysTheHeadline(t *testing.T) {
 	if _, body := get(t, http.DefaultClient, "GET", s.URL()+address, nil); !strings.Contains(body, want) {
 		t.Errorf("the headline was not kept: %q", body)
 	}
-	if said, err = page.Write(outfile.At(t.TempDir(), page.Kind), page.Study{ID: "report", Runs: read(t, dir, store.Filter{})}); err != nil || strings.Contains(said.Headline, measurement.Finding(report)) {
-		t.Errorf("without features the report says %q: %v", said.Headline, err)
+	if said, err = (verdict.Study{ID: "report", Runs: read(t, dir, store.Filter{})}).Judge(); err != nil || strings.Contains(said.Headline(), measurement.Finding(report)) {
+		t.Errorf("without features the report says %q: %v", said.Headline(), err)
 	}
 	fresh := startTest(t, Options{Lab: dir})
 	if answer, body := get(t, http.DefaultClient, "GET", fresh.URL()+address, nil); answer.StatusCode != 200 || strings.TrimSpace(body) != "" {

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"fmt"
-	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/verdict"
 	"collapse.example/collapse/measure"
 )
 
@@ -174,31 +174,7 @@ func rowOf(g figure.Group, by string, columns []groupColumn, q url.Values) group
 	list.Set(by, g.Value)
 	row := groupRow{Words: g.Words, URL: "/study?" + list.Encode() + "#list", Runs: len(g.Runs)}
 	for _, c := range columns {
-		row.Values = append(row.Values, c.of(g.Runs))
+		row.Values = append(row.Values, verdict.MeanAt(g.Runs, c.SeriesKey, c.Epoch))
 	}
 	return row
-}
-
-// of is the mean of the values at the column's epoch, with the smallest and the largest, and how many runs have one if not all do; "–"
-// without any.
-func (c groupColumn) of(runs []judge.Run) string {
-	var values []float64
-	for i := range runs {
-		for _, p := range runs[i].Rows(c.Split, c.Layer, c.Measure) {
-			if p.Step == c.Epoch && p.Missing == "" && !math.IsNaN(p.Value) {
-				values = append(values, p.Value)
-			}
-		}
-	}
-	text := "–"
-	switch {
-	case len(values) == 1:
-		text = format.Measure(c.Measure, values[0])
-	case len(values) > 1:
-		text = fmt.Sprintf("%s (%s to %s)", format.Measure(c.Measure, judge.Mean(values)), format.Measure(c.Measure, slices.Min(values)), format.Measure(c.Measure, slices.Max(values)))
-	}
-	if n := len(values); n > 0 && n < len(runs) {
-		text += fmt.Sprintf(", %d of %d runs", n, len(runs))
-	}
-	return text
 }

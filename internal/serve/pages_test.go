@@ -22,8 +22,9 @@ import (
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/reproduce"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/internal/theoryrun"
+	"collapse.example/collapse/internal/verdict"
 )
 
 // TestEveryPageCanBeRead looks at every kind of page, at three widths, light, dark and printed. Its share are a few pages of each
@@ -129,13 +130,17 @@ func report(name, index string) lookedAt {
 func runReports(t *testing.T, dir string, only wanted) (pages []lookedAt) {
 	demo := read(t, dir, store.Filter{Tag: "demo"})
 	departs := []recipe.Substitution{{What: "network", Paper: "a network of the paper's own", Here: "three hidden layers", Why: "minutes instead of days"}}
-	for name, s := range map[string]page.Study{
+	for name, s := range map[string]verdict.Study{
 		"demo": {ID: "demo", Title: "Memorization and dilation", Runs: demo, Substitutions: departs, Commands: []string{"collapse demo"}},
 		"run":  {ID: "report", Runs: demo[:1], Commands: []string{"collapse report"}}, "failed run": {Runs: read(t, dir, store.Filter{Tag: "broken"})}, "no run": {}} {
 		if !only.has(name) {
 			continue
 		}
-		res, err := page.Write(outfile.At(t.TempDir(), page.Kind), s)
+		found, err := s.Judge()
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := page.Write(outfile.At(t.TempDir(), page.Kind), found)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,8 +153,12 @@ func runReports(t *testing.T, dir string, only wanted) (pages []lookedAt) {
 func recipeReports(t *testing.T, dir string, only wanted) (pages []lookedAt) {
 	var entries []page.IndexEntry
 	all := t.TempDir()
-	write := func(r page.Recipe) {
-		res, err := page.WriteRecipe(outfile.At(filepath.Join(all, r.ID), page.Kind), r)
+	write := func(r verdict.Recipe) {
+		found, err := r.Judge()
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := page.WriteRecipe(outfile.At(filepath.Join(all, r.ID), page.Kind), found)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,14 +172,14 @@ func recipeReports(t *testing.T, dir string, only wanted) (pages []lookedAt) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, err := page.OfRecipe(r, recipe.Choice{Scale: "quick"}, read(t, dir, store.Filter{Study: id + ".quick"}))
+		made, err := verdict.OfRecipe(r, recipe.Choice{Scale: "quick"}, read(t, dir, store.Filter{Study: id + ".quick"}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		write(made)
 	}
-	write(page.Recipe{ID: "find", Title: "What find found", Study: true, Searches: judgetest.SomeSearches([]float64{0.9}, []float64{0.8}), Runs: judgetest.Common().Runs(t)[:4]})
-	write(page.Recipe{ID: "nothing", Title: "A recipe without runs", Drawings: []figure.Drawing{{Title: "Nowhere"}}})
+	write(verdict.Recipe{ID: "find", Title: "What find found", Study: true, Searches: judgetest.SomeSearches([]float64{0.9}, []float64{0.8}), Runs: judgetest.Common().Runs(t)[:4]})
+	write(verdict.Recipe{ID: "nothing", Title: "A recipe without runs", Drawings: []figure.Drawing{{Title: "Nowhere"}}})
 	index, err := page.WriteIndex(outfile.At(all, page.Kind), append(entries, page.IndexEntry{ID: "md-tab1", Error: "the data set svhn is not there"}), judgetest.Common().Runs(t)[0].Started)
 	if err != nil {
 		t.Fatal(err)
@@ -195,16 +204,15 @@ func theoryReports(t *testing.T, _ string, only wanted) (pages []lookedAt) {
 		if r.Kind == "relu" {
 			r.Cases, r.ReLU.KMax, r.ReLU.Steps, r.ReLU.QuickStarts = r.Cases[:1], 6, 12, 4
 		}
-		found, err := theoryrun.Run(context.Background(), r, theoryrun.Options{Quick: true})
+		found, err := reproduce.Theory(context.Background(), r, recipe.Choice{Scale: "quick"}, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := page.Theory{ID: r.ID, Title: r.Title, Source: r.Paper, Caption: r.Caption, Command: "collapse reproduce " + id, Claims: found.Claims, Facts: found.Facts, Notes: append(r.Notes(), found.Notes...), Figures: found.Figures}
-		index, err := p.Write(outfile.At(t.TempDir(), page.Kind))
+		res, err := page.WriteRecipe(outfile.At(t.TempDir(), page.Kind), found)
 		if err != nil {
 			t.Fatal(err)
 		}
-		pages = append(pages, report(id, index))
+		pages = append(pages, report(id, res.Index))
 	}
 	return pages
 }

@@ -20,10 +20,10 @@ import (
 	"collapse.example/collapse/internal/demo"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/longtest"
-	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/verdict"
 	"collapse.example/collapse/measure"
 	texts "collapse.example/collapse/recipes"
 )
@@ -102,7 +102,7 @@ func TestAPaperStudyShowsThePapersFigures(t *testing.T) {
 }
 
 // judgedByItself is what the recipe says of runs, without a server.
-func judgedByItself(t *testing.T, lab *store.Lab, id string, hashes []string) page.Judged {
+func judgedByItself(t *testing.T, lab *store.Lab, id string, hashes []string) verdict.Judged {
 	t.Helper()
 	runs, err := judge.Load(lab, hashes...)
 	if err != nil {
@@ -112,7 +112,7 @@ func judgedByItself(t *testing.T, lab *store.Lab, id string, hashes []string) pa
 	if err != nil {
 		t.Fatal(err)
 	}
-	of, err := page.OfRecipe(r, recipe.Choice{Scale: "quick"}, runs)
+	of, err := verdict.OfRecipe(r, recipe.Choice{Scale: "quick"}, runs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func judgedByItself(t *testing.T, lab *store.Lab, id string, hashes []string) pa
 	if err != nil {
 		t.Fatal(err)
 	}
-	return judged
+	return judged.SoFar()
 }
 
 // TestLivePagesAndReportsAgree gives every recipe that trains made-up runs, some without features: the live page of its study judges each

@@ -300,14 +300,14 @@ func (s *Server) theoryPage(w http.ResponseWriter, r *http.Request) error {
 		p.Noisy = found.noisy.Error()
 	} else {
 		p.Dilated = theoryfig.SolutionFacts(found.solution)
-		p.Verdict = verdict(found.solution)
+		p.Verdict = againstTheorem(found.solution)
 	}
 	s.write(w, http.StatusOK, "theory", p)
 	return nil
 }
 
-// verdict compares a setting with Theorem 4.3.
-func verdict(sol *dilation.Solution) string {
+// againstTheorem compares a setting with Theorem 4.3.
+func againstTheorem(sol *dilation.Solution) string {
 	switch sol.Outcome() {
 	case dilation.Predicted:
 		return "Inside Assumption 4.2, and label smoothing dilates less than cross entropy, as Theorem 4.3 says."

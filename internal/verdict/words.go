@@ -1,4 +1,4 @@
-package page
+package verdict
 
 import (
 	"cmp"
@@ -12,12 +12,12 @@ import (
 // namedClaims is how many claims per verdict the first sentence of a page names.
 const namedClaims = 2
 
-// Found is the first sentence of the page.
-func (p recipePage) Found() string {
-	if p.Trains {
-		return Found(p.Judged, "these runs")
+// Found is the first sentence about them.
+func (f RecipeFindings) Found() string {
+	if f.Trains {
+		return Found(f.Judged, "these runs")
 	}
-	return Found(p.Judged, "")
+	return Found(f.Judged, "")
 }
 
 // Found says for each source how many of its claims hold, and which do not hold or stay open: "" without claims. runs are the words for
@@ -182,17 +182,17 @@ func WhatRan(runs []judge.Run) string {
 	return strings.Join(words, ", ") + "."
 }
 
-// Words explains the measures on a page about trained networks.
-func (p recipePage) Words() string {
-	if !p.Trains || p.Study {
+// Words explains the measures, where they are of trained networks.
+func (f RecipeFindings) Words() string {
+	if !f.Trains || f.Study {
 		return ""
 	}
-	about := p.Caption
-	for _, c := range p.Judged {
+	about := f.Caption
+	for _, c := range f.Judged {
 		about += " " + c.Statement
 	}
 	words := "NC1 compares the spread of features within classes with the distances between class means: at 0 every class is a point."
-	if p.Memorization || strings.Contains(strings.ToLower(about), "dilation") {
+	if f.Memorization || strings.Contains(strings.ToLower(about), "dilation") {
 		words += " Dilation is √NC1 of test features; memorization is how far training samples with a wrong label lie from the test features of their true class. " +
 			"A run is degenerate if one class mean lies at the origin."
 	}

@@ -1,4 +1,4 @@
-package cli
+package reproduce
 
 import (
 	"errors"
@@ -11,39 +11,44 @@ import (
 	"collapse.example/collapse/internal/scale"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/study/engine"
 	"collapse.example/collapse/internal/study/trials"
 )
 
 // takeSettings runs the search that a recipe takes settings from, unless the lab holds it finished, and returns its result; nil for a
 // recipe that takes none.
-func (c *reproduceCmd) takeSettings(a *app, lab *store.Lab, r *recipe.Recipe, o engine.Options) (recipe.Found, error) {
-	source := r.Source(c.choice())
-	if source == nil {
-		return nil, nil
-	}
-	f, err := scale.SearchFile(source, c.choice().OfSource())
-	if err != nil {
+func (j *Job) takeSettings(lab *store.Lab) (recipe.Found, error) {
+	f, err := j.source()
+	if f == nil || err != nil {
 		return nil, err
 	}
-	a.notef("== %s: the search that %s takes settings from\n", f.Name, r.ID)
-	sum, err := driveSearch(a, lab, f, o)
+	j.Driver.Notef("== %s: the search that %s takes settings from\n", f.Name, j.Recipe.ID)
+	cancelled, err := j.Driver.Search(lab, f)
 	if err != nil {
-		return nil, fmt.Errorf("%s, the search that %s takes settings from: %w", f.Name, r.ID, err)
+		return nil, fmt.Errorf("%s, the search that %s takes settings from: %w", f.Name, j.Recipe.ID, err)
 	}
-	if sum.Cancelled {
-		return nil, fmt.Errorf("the search %s was cancelled, and %s takes settings from it; continue with: collapse study resume %s", f.Name, r.ID, f.Name)
+	if cancelled {
+		return nil, fmt.Errorf("the search %s was cancelled, and %s takes settings from it; continue with: collapse study resume %s", f.Name, j.Recipe.ID, f.Name)
 	}
-	a.notef("== %s\n", r.ID)
-	return c.foundBy(lab.Reader, r, f)
+	j.Driver.Notef("== %s\n", j.Recipe.ID)
+	return j.foundBy(lab.Reader, f)
+}
+
+// source is the search that the recipe takes settings from; nil if it takes none.
+func (j *Job) source() (*study.File, error) {
+	from := j.Recipe.Source(j.Choice)
+	if from == nil {
+		return nil, nil
+	}
+	return scale.SearchFile(from, j.Choice.OfSource())
 }
 
 // foundBy is what a finished search found for the cells of a recipe.
-func (c *reproduceCmd) foundBy(lab *store.Reader, r *recipe.Recipe, f *study.File) (recipe.Found, error) {
+func (j *Job) foundBy(lab *store.Reader, f *study.File) (recipe.Found, error) {
+	r := j.Recipe
 	winners, err := trials.Winners(lab, f, r.SettingsFrom.Match)
 	var unfinished *trials.Unfinished
 	if errors.As(err, &unfinished) {
-		return nil, fmt.Errorf("%w, and %s takes settings from it; run: %s", err, r.ID, c.choice().OfSource().Command(r.SettingsFrom.Recipe))
+		return nil, fmt.Errorf("%w, and %s takes settings from it; run: %s", err, r.ID, j.Choice.OfSource().Command(r.SettingsFrom.Recipe))
 	}
 	if err != nil {
 		return nil, err
@@ -68,43 +73,40 @@ func inWords(f *study.File, w trials.Winner) string {
 	return fmt.Sprintf("%s, trial %d of %s: %s%s %s after %s", f.Name, w.Trial+1, from, mean, f.Search.Metric, format.Measure(f.Search.Metric, w.Value), format.Count(w.Epochs, "epoch"))
 }
 
-// toCome are the runs that a recipe would train. If its settings come from an unfinished search, the recipe's own stand in, and first is
-// that search.
-func (c *reproduceCmd) toCome(a *app, r *recipe.Recipe) (runs []recipe.Run, first *study.File, err error) {
-	choice := c.choice()
-	if runs, err = r.Foresee(choice); err != nil {
-		return nil, nil, usageError{err}
+// Ahead are the runs that the recipe would train. If its settings come from an unfinished search, the recipe's own stand in, and first is
+// that search. open opens the lab to read.
+func (j *Job) Ahead(open func() (*store.Reader, error)) (runs []recipe.Run, first *study.File, err error) {
+	if runs, err = j.foresee(); err != nil {
+		return nil, nil, err
 	}
 	if err := dataAtHand(runs); err != nil {
 		return nil, nil, err
 	}
-	if r.Source(choice) == nil {
+	if j.Recipe.Source(j.Choice) == nil {
 		return runs, nil, nil
 	}
-	found, search, err := c.foundBefore(a, r)
+	found, search, err := j.FoundBefore(open)
 	if err != nil || found == nil {
 		return runs, search, err
 	}
-	if runs, err = r.Expand(choice, found); err != nil {
-		err = usageError{err}
-	}
-	return runs, nil, err
+	runs, err = j.Recipe.Expand(j.Choice, found)
+	return runs, nil, scale.BadChoice(err)
 }
 
-// foundBefore is the search that a recipe takes settings from, and its result; nothing unless the lab holds it finished.
-func (c *reproduceCmd) foundBefore(a *app, r *recipe.Recipe) (recipe.Found, *study.File, error) {
-	f, err := scale.SearchFile(r.Source(c.choice()), c.choice().OfSource())
-	if err != nil {
-		return nil, nil, err
+// FoundBefore is the search that the recipe takes settings from, and its result; nothing unless the lab holds it finished.
+func (j *Job) FoundBefore(open func() (*store.Reader, error)) (recipe.Found, *study.File, error) {
+	f, err := j.source()
+	if f == nil || err != nil {
+		return nil, f, err
 	}
-	lab, err := a.reader()
+	lab, err := open()
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, f, nil
 	}
 	if err != nil {
 		return nil, f, err
 	}
-	found, err := c.foundBy(lab, r, f)
+	found, err := j.foundBy(lab, f)
 	var unfinished *trials.Unfinished
 	if errors.As(err, &unfinished) {
 		return nil, f, nil
@@ -112,8 +114,8 @@ func (c *reproduceCmd) foundBefore(a *app, r *recipe.Recipe) (recipe.Found, *stu
 	return found, f, err
 }
 
-// searchFirst says which search has to run before the counted runs.
-func searchFirst(f *study.File) string {
+// SearchFirst says which search has to run before the counted runs.
+func SearchFirst(f *study.File) string {
 	return fmt.Sprintf("their settings follow from the search %s, which runs first: %d trials of at most %s in each of %s; its own time is not counted here",
 		f.Name, f.Search.Trials, format.Count(f.Search.Epochs, "epoch"), format.Count(len(f.Places()), "combination"))
 }

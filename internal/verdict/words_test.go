@@ -1,12 +1,10 @@
-package page
+package verdict
 
 import (
-	"os"
 	"strings"
 	"testing"
 
 	"collapse.example/collapse/internal/judge"
-	"collapse.example/collapse/internal/outfile"
 )
 
 func TestFound(t *testing.T) {
@@ -28,7 +26,7 @@ func TestFound(t *testing.T) {
 		{claims(judge.Partly, judge.Holds, judge.Fails, judge.Fails, judge.Fails, judge.CannotTell), false,
 			"1 of 6 claims hold. Not: “C”; “D”; and 1 more. In part: “A”. What this cannot tell: “F”."},
 	} {
-		if got := (recipePage{Judged: c.judged, Trains: c.trains}).Found(); got != c.want {
+		if got := (RecipeFindings{Judged: c.judged, Trains: c.trains}).Found(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
@@ -90,33 +88,15 @@ func TestNoVerdictSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// A page begins with what was found; the paper's words come after it, with their place.
-func TestFirstWordsOfAPage(t *testing.T) {
-	WithoutPictures(t)
-	for _, memorization := range []bool{true, false} {
-		r := recipeOf(t)
-		r.Memorization = memorization
-		res, err := WriteRecipe(outfile.At(t.TempDir(), Kind), r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		html, err := os.ReadFile(res.Index)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rest, _, _ := strings.Cut(string(html), "</header>")
-		words := []string{"data-lead>", "on these runs", "<strong>Someone 2022, Fig. 1:</strong> It falls.", "NC1 compares"}
-		if memorization {
-			words = append(words, "Dilation is")
-		} else if strings.Contains(rest, "Dilation is") {
-			t.Error("a page without dilation explains it")
-		}
-		for _, want := range words {
-			_, after, found := strings.Cut(rest, want)
-			if !found {
-				t.Errorf("memorization %v: %q is missing or comes too early", memorization, want)
-			}
-			rest = after
-		}
+func TestWhatRan(t *testing.T) {
+	if got := WhatRan(nil); got != "" {
+		t.Errorf("%q", got)
+	}
+	var runs []judge.Run
+	for _, epochs := range []string{"5", "6"} {
+		runs = append(runs, judge.Run{Loss: "ce", Settings: map[string]string{"data.name": "glyphs", "net.kind": "mlp", "run.epochs": epochs}})
+	}
+	if got, want := WhatRan(runs), "glyphs, mlp, 2 runs."; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

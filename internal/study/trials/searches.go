@@ -1,4 +1,4 @@
-package cli
+package trials
 
 import (
 	"math"
@@ -9,11 +9,10 @@ import (
 	"collapse.example/collapse/internal/search"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/study/trials"
 )
 
-// searchesOf is what a study's searches have found, in the form pages need; nothing if the study is a grid.
-func searchesOf(lab *store.Reader, name string) ([]judge.Search, error) {
+// SearchesOf is what a study's searches have found; nothing if the study is a grid.
+func SearchesOf(lab *store.Reader, name string) ([]judge.Search, error) {
 	s, err := lab.Study(name)
 	if err != nil {
 		return nil, err
@@ -22,22 +21,22 @@ func searchesOf(lab *store.Reader, name string) ([]judge.Search, error) {
 	if f == nil || err != nil {
 		return nil, err
 	}
-	return searchesForPage(lab, f)
+	return Searches(lab, f)
 }
 
-// searchesForPage is the result of a search in every cell of its grid.
-func searchesForPage(lab *store.Reader, f *study.File) (found []judge.Search, err error) {
-	places, err := trials.Look(lab, f)
+// Searches is the result of a search in every cell of its grid, once that has a trial.
+func Searches(lab *store.Reader, f *study.File) (found []judge.Search, err error) {
+	places, err := Look(lab, f)
 	for _, p := range places {
 		if len(p.Rows) > 0 {
-			found = append(found, searchForPage(f.Search, p))
+			found = append(found, searchOf(f.Search, p))
 		}
 	}
 	return found, err
 }
 
-// searchForPage is the result of the search in one cell, in the form a page needs.
-func searchForPage(d *study.Search, p trials.Found) judge.Search {
+// searchOf is the result of the search in one cell.
+func searchOf(d *study.Search, p Found) judge.Search {
 	s := judge.Search{Group: withoutSeed(p.Where), Metric: d.Metric, Lowest: d.Goal == "min", Best: p.Best, Spent: p.Spent, Whole: p.Whole,
 		Final: [2]float64{math.NaN(), math.NaN()}}
 	for _, q := range d.Space {
@@ -74,7 +73,7 @@ func searchForPage(d *study.Search, p trials.Found) judge.Search {
 	return s
 }
 
-func searchRun(r trials.Row) judge.SearchRun {
+func searchRun(r Row) judge.SearchRun {
 	return judge.SearchRun{Run: r.Hash, Epochs: r.Epochs, Value: r.Value}
 }
 

@@ -1,7 +1,8 @@
-package page
+package verdict
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strconv"
@@ -156,7 +157,7 @@ func few(v []string) string {
 }
 
 // commonSettings lists every setting: its value where the runs agree, its values where they differ.
-func commonSettings(runs []judge.Run) []pair {
+func commonSettings(runs []judge.Run) []Setting {
 	values := map[string][]string{}
 	for i := range runs {
 		for k, v := range runs[i].Settings {
@@ -169,7 +170,7 @@ func commonSettings(runs []judge.Run) []pair {
 			}
 		}
 	}
-	var out []pair
+	var out []Setting
 	for k, v := range values {
 		sort.Slice(v, func(i, j int) bool {
 			a, errA := strconv.ParseFloat(v[i], 64)
@@ -179,8 +180,35 @@ func commonSettings(runs []judge.Run) []pair {
 			}
 			return v[i] < v[j]
 		})
-		out = append(out, pair{k, few(v)})
+		out = append(out, Setting{k, few(v)})
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	return out
+}
+
+// hashStart names a run in tables, folders and commands.
+func hashStart(r *judge.Run) string { return fmt.Sprintf("%.12s", r.Hash) }
+
+// MeanAt is the mean of the values that runs have at an epoch, with the smallest and the largest, and how many runs have one if not all
+// do; "–" without any.
+func MeanAt(runs []judge.Run, of judge.SeriesKey, epoch int64) string {
+	var values []float64
+	for i := range runs {
+		for _, p := range runs[i].Rows(of.Split, of.Layer, of.Measure) {
+			if p.Step == epoch && p.Missing == "" && !math.IsNaN(p.Value) {
+				values = append(values, p.Value)
+			}
+		}
+	}
+	text := "–"
+	switch {
+	case len(values) == 1:
+		text = format.Measure(of.Measure, values[0])
+	case len(values) > 1:
+		text = fmt.Sprintf("%s (%s to %s)", format.Measure(of.Measure, judge.Mean(values)), format.Measure(of.Measure, slices.Min(values)), format.Measure(of.Measure, slices.Max(values)))
+	}
+	if n := len(values); n > 0 && n < len(runs) {
+		text += fmt.Sprintf(", %d of %d runs", n, len(runs))
+	}
+	return text
 }

@@ -1,4 +1,4 @@
-package page
+package verdict
 
 import (
 	"testing"
@@ -16,13 +16,13 @@ func TestTilesCount(t *testing.T) {
 		t.Fatalf("the first noise is %g", m.Noises[0])
 	}
 	for i, want := range []string{"finished run", "loss", "seed"} {
-		if got := tiles(gs, Result{Runs: 1})[i]; got.Value != "1" || got.Name != want {
+		if got := (StudyFindings{Study: Study{Runs: make([]judge.Run, 1)}}).tiles(gs)[i]; got.Value != "1" || got.Name != want {
 			t.Errorf("%s %s, wanted 1 %s", got.Value, got.Name, want)
 		}
 	}
 	m.Noises = []float64{0.2}
 	gs, _ = judge.Experiments(m.Runs(t))
-	if got := tiles(gs, Result{Runs: 1})[2]; got.Value != "1" || got.Name != "noise level" {
+	if got := (StudyFindings{Study: Study{Runs: make([]judge.Run, 1)}}).tiles(gs)[2]; got.Value != "1" || got.Name != "noise level" {
 		t.Errorf("%s %s, wanted 1 noise level", got.Value, got.Name)
 	}
 }
