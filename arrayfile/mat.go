@@ -10,7 +10,7 @@ import (
 
 // Level 5 MAT-files (MATLAB 5 to 7; MathWorks, "MAT-File Format", R2023b): a header of 128 bytes, then elements, each a tag with
 // type and size followed by its data, padded to 8 bytes, except that compressed elements follow one another without padding.
-// Numerical arrays are read; cells, structures, text, sparse and complex arrays are named and refused. Files of MATLAB 7.3 are HDF5.
+// Numerical arrays and lists of words are read; other cells, structures, sparse and complex arrays are named and refused. Files of MATLAB 7.3 are HDF5.
 
 // matHeader is the length of the header: 116 bytes of text, 8 of an offset, a version and the letters that give the byte order.
 const matHeader = 128
@@ -89,7 +89,7 @@ func nextMAT(b []byte, at int, order binary.ByteOrder, account *account) (entry,
 		e, err := matElement{packed: body, account: account, order: order}.entry()
 		return e, end, err
 	case matMatrix:
-		e, err := matElement{body: body, order: order}.entry()
+		e, err := matElement{body: body, account: account, order: order}.entry()
 		return e, min(end+padding(size), len(b)), err
 	}
 	return entry{}, 0, fmt.Errorf("type %d; want 14 (an array) or 15 (a compressed one)", kind)
@@ -101,6 +101,11 @@ func padding(size int64) int { return int(-size & 7) }
 // entry reads name and shape. An array that has a name but is not read is an entry with the reason; anything else is an error.
 func (m matElement) entry() (entry, error) {
 	h, err := m.header()
+	if h.class == matCell || h.class == matChar {
+		if e, none := m.wordEntry(h); none == nil {
+			return e, nil
+		}
+	}
 	switch {
 	case err != nil && !h.named:
 		return entry{}, err
@@ -113,6 +118,7 @@ func (m matElement) entry() (entry, error) {
 // matArray is a header and where its numbers are within the element.
 type matArray struct {
 	Header
+	class byte // of an array of no numbers; 0: numbers
 	named bool // the name was read, even if it is empty
 	first int64
 }
@@ -125,7 +131,7 @@ const (
 	matComplex     = 8
 )
 
-var matClasses = map[byte]string{1: "a cell array", 2: "a structure", 3: "an object", 4: "text", matSparse: "sparse"}
+var matClasses = map[byte]string{matCell: "a cell array", 2: "a structure", 3: "an object", matChar: "text", matSparse: "sparse"}
 
 // header reads up to the numbers. The name is set as soon as it is known, even if an error follows.
 func (m matElement) header() (matArray, error) {
@@ -147,6 +153,9 @@ func (m matElement) header() (matArray, error) {
 		return h, fmt.Errorf("array name: %w", err)
 	}
 	h.Name, h.named = string(name), true
+	for i := 0; i < len(dims); i += 4 {
+		h.Shape = append(h.Shape, int(int32(m.order.Uint32(dims[i:]))))
+	}
 	word := m.order.Uint32(flags)
 	class, options := byte(word), byte(word>>8)
 	if class < matFirstNumber || class > matLastNumber || options&matComplex != 0 {
@@ -156,10 +165,8 @@ func (m matElement) header() (matArray, error) {
 		} else if what == "" {
 			what = fmt.Sprintf("of class %d", class)
 		}
-		return h, naturef("the array is %s; only real numerical arrays are read", what)
-	}
-	for i := 0; i < len(dims); i += 4 {
-		h.Shape = append(h.Shape, int(int32(m.order.Uint32(dims[i:]))))
+		h.class, h.first = class, s.at
+		return h, naturef("the array is %s; real numbers and lists of words are read", what)
 	}
 	return h, s.numbers(&h)
 }

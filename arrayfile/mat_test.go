@@ -247,7 +247,7 @@ func FuzzMAT(f *testing.F) {
 	for _, c := range hostileMAT() {
 		f.Add(c.file)
 	}
-	for _, file := range []string{"testdata/mat_plain.mat", "testdata/mat_packed.mat", "testdata/mat_odd.mat", "testdata/mat_odd_packed.mat"} {
+	for _, file := range []string{"testdata/mat_plain.mat", "testdata/mat_packed.mat", "testdata/mat_odd.mat", "testdata/mat_odd_packed.mat", "testdata/mat_words.mat", "testdata/mat_words_packed.mat"} {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			f.Fatal(err)
@@ -273,4 +273,38 @@ func FuzzMAT(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestWordsOfMATLAB: cells of text and rows of characters are lists of words, in every form of a file; other cells and single texts are not.
+func TestWordsOfMATLAB(t *testing.T) {
+	for _, file := range []string{"testdata/mat_words.mat", "testdata/mat_words_packed.mat"} {
+		f, err := Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for name, want := range map[string][]string{"cells": {"owl", "kitten", "öwl 𝔸", "owl"}, "column": {"b", "a"}, "rows": {"cat", "mouse", "ox"}} {
+			a, err := f.Load(name)
+			if err != nil {
+				t.Errorf("%s: %s: %v", file, name, err)
+				continue
+			}
+			codes, err := a.Int64s()
+			var got []string
+			for _, c := range codes {
+				got = append(got, a.Categories[c])
+			}
+			if err != nil || !slices.Equal(got, want) || !slices.Equal(a.Shape, []int{len(want)}) {
+				t.Errorf("%s: %s is %q of shape %v, %v", file, name, got, a.Shape, err)
+			}
+		}
+		for name, why := range map[string]string{"mixed": "a cell array", "nested": "a cell array", "one": "text"} {
+			if _, err := f.Load(name); err == nil || !strings.Contains(err.Error(), why) {
+				t.Errorf("%s: %s: %v", file, name, err)
+			}
+		}
+		if a, err := f.Load("after"); err != nil || a.Shape[1] != 2 {
+			t.Errorf("%s: behind the words: %v, %v", file, a.Shape, err)
+		}
+	}
 }

@@ -128,3 +128,12 @@ func (t *textError) decode(raw []byte) (string, error) {
 	}
 	return string(runes), nil
 }
+
+// scalar is a single text.
+func (t *textError) scalar(data any) (string, error) {
+	raw, ok := data.(string)
+	if !ok || t.width > maxWord || len(raw) != t.unit*t.width {
+		return "", t.err
+	}
+	return t.decode([]byte(raw))
+}

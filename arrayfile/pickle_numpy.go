@@ -144,6 +144,11 @@ func newScalar(args tuple) (any, error) {
 		return nil, fmt.Errorf("a scalar with %d arguments; want 2", len(args))
 	}
 	a, err := newArray(tuple{}, args[0], false, args[1])
+	if t, ok := args[0].(*numpyType); ok && err != nil {
+		if text := (*textError)(nil); errors.As(textType(Header{}, t.descr, err), &text) {
+			return text.scalar(args[1])
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -205,3 +205,30 @@ func TestPandasPicklesAreToldWhatToDo(t *testing.T) {
 		}
 	}
 }
+
+// TestObjectsOfNumpy: an array of objects that are numbers keeps its shape, in the order of its rows; texts of numpy are words.
+func TestObjectsOfNumpy(t *testing.T) {
+	for _, file := range []string{"testdata/objects_protocol2.pkl", "testdata/objects_protocol5.pkl"} {
+		f, err := Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for name, want := range map[string][]float64{"grid": {1, 2, 3, 4, 5, 6}, "mixed": {0.5, 1, 2, 3}} {
+			a, err := f.Load(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v, err := a.Float64s(); err != nil || !slices.Equal(v, want) || !slices.Equal(a.Shape, []int{2, len(want) / 2}) {
+				t.Errorf("%s: %s is %v of shape %v, %v", file, name, v, a.Shape, err)
+			}
+		}
+		a, err := f.Load("words")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if codes, err := a.Int64s(); err != nil || !slices.Equal(a.Categories, []string{"owl", "öwl"}) || !slices.Equal(codes, []int64{0, 1, 0}) {
+			t.Errorf("%s: words %q, %v, %v", file, a.Categories, codes, err)
+		}
+	}
+}

@@ -99,6 +99,15 @@ func (f *flattener) array(name string, a *numpyArray, depth int) error {
 	case len(u.shape) == 0: // one object
 		return f.walk(name, u.items[0], depth+1)
 	}
+	if are, whole := areNumbers(u.items); are && len(u.shape) > 1 {
+		f.visited += len(u.items)
+		if err := f.account.take(8 * int64(len(u.items))); err != nil {
+			return err
+		}
+		a := numbers(name, u.items, whole)
+		a.Shape = u.shape
+		return f.add(loaded(a)[0])
+	}
 	return f.sequence(name, u.items, depth)
 }
 

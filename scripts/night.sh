@@ -132,7 +132,13 @@ part_libraries() {
   "$peers" scripts/gpu.py "$collapse" cpu
 }
 part_trainers() { needs release; scripts/trainers.sh "$collapse" "$(scripts/peers_env.sh)"; }
-part_conformance() { needs release; COLLAPSE_BINARY="$collapse" "$(scripts/peers_env.sh)" scripts/conformance.py; }
+part_conformance() {
+  needs release
+  local peers
+  peers=$(scripts/peers_env.sh)
+  COLLAPSE_BINARY="$collapse" "$peers" scripts/conformance.py
+  COLLAPSE_BINARY="$collapse" "$peers" scripts/conformance_siblings.py
+}
 part_comparisons() {
   needs release
   local peers net

@@ -25,7 +25,17 @@ odd = {
     "complex": np.array([[1 + 2j]]),
     "after": np.array([[1.5, 2.5]]),
 }
-for name, content, packed in [("plain", arrays, False), ("packed", arrays, True), ("odd", odd, False), ("odd_packed", odd, True)]:
+words = {
+    "cells": np.array(["owl", "kitten", "öwl 𝔸", "owl"], dtype=object),
+    "column": np.array([["b"], ["a"]], dtype=object),
+    "rows": np.array(["cat", "mouse", "ox"]),
+    "mixed": np.array(["a", 1.0], dtype=object),
+    "nested": np.array([np.array(["a", "b"], dtype=object), "c"], dtype=object),
+    "one": "a single text",
+    "after": np.array([[1.5, 2.5]]),
+}
+for name, content, packed in [("plain", arrays, False), ("packed", arrays, True), ("odd", odd, False), ("odd_packed", odd, True),
+                              ("words", words, False), ("words_packed", words, True)]:
     path = f"mat_{name}.mat"
     sio.savemat(path, content, do_compression=packed)
     b = bytearray(open(path, "rb").read())

@@ -18,3 +18,9 @@ for protocol in range(2, 6):
     with open(f"numpy_protocol{protocol}.pkl", "wb") as f:
         pickle.dump(content, f, protocol=protocol)
 np.savez("numpy_pickle.npz", **{k: content[k] for k in ["image_data", "fortran", "big", "half", "flag"]})
+
+# What a .pkl of today holds beside arrays: objects in the shape of an array, and words of numpy, one by one.
+for protocol in (2, 5):
+    with open(f"objects_protocol{protocol}.pkl", "wb") as f:
+        grid = np.array([[1, 2, 3], [4, 5, 6]], dtype=object)
+        pickle.dump({"grid": grid, "mixed": np.array([[0.5, 1], [2, 3]], dtype=object), "words": [np.str_("owl"), np.str_("öwl"), np.str_("owl")]}, f, protocol=protocol)

@@ -111,6 +111,9 @@ func (c *classifier) weights(req *Request, d int, file string) error {
 	for len(shape) > 2 && shape[len(shape)-1] == 1 { // a 1×1 convolution
 		shape = shape[:len(shape)-1]
 	}
+	if len(shape) == 1 && shape[0] == d {
+		return errOneRow(c.wPart)
+	}
 	if len(shape) != 2 || shape[0] == 0 || shape[1] == 0 {
 		return fmt.Errorf("%s: classifier weight of shape %s; want K×d = classes × %d", c.wPart.where(), size(c.wPart.Shape), d)
 	}
@@ -267,4 +270,9 @@ func (s *Set) className(c int) string {
 		return s.Values[c]
 	}
 	return fmt.Sprint(c)
+}
+
+// errOneRow says what to do with the head of two classes that gives one logit.
+func errOneRow(w part) error {
+	return fmt.Errorf("%s has one row, the logit of one class against the other; pass two, −w/2 and w/2 (np.vstack([-W, W]) / 2), and the same of the bias", w.where())
 }

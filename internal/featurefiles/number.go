@@ -46,7 +46,7 @@ func (f *finder) number(s *Set) error {
 	if s.head != nil {
 		rows = s.head.k
 		if rows == 1 && f.req.Classes != 1 && len(distinctValues(all)) == 2 {
-			return fmt.Errorf("%s has one row, the logit of one class against the other; pass two, −w/2 and w/2 (np.vstack([-W, W]) / 2), and the same of the bias", s.head.wPart.where())
+			return errOneRow(s.head.wPart)
 		}
 		if f.req.Classes > 0 && f.req.Classes != rows {
 			return fmt.Errorf("--classes %d, and %s has %d rows; want one for each class", f.req.Classes, s.head.wPart.where(), rows)
