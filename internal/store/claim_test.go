@@ -233,6 +233,17 @@ func TestKeepBeatingHoldsAndStops(t *testing.T) {
 		t.Fatal("the beater did not notice within 20 s that its claim was taken")
 	}
 	stop()
+
+	// A run that was ended is not lost.
+	c = claimed(t, l, spec(2))
+	stop = c.KeepBeating()
+	must(t, c.Finish())
+	select {
+	case <-c.Lost():
+		t.Error("a claim that was given up is called lost")
+	case <-time.After(50 * time.Millisecond): // five times as long as between two beats
+	}
+	stop()
 }
 
 func TestWritingAfterGivingUpPanics(t *testing.T) {

@@ -109,6 +109,20 @@ func TestForeignSchemasAreRefused(t *testing.T) {
 }
 
 // TestLongTextsAreRefused: SQLite refuses a text that no row of a lab needs, before memory is taken for it.
+// TestOtherSchemasAreRefused: a version that comes while the file is being opened is refused as one that was there before, and none can be negative.
+func TestOtherSchemasAreRefused(t *testing.T) {
+	for _, version := range []int{-1, len(steps()) + 1} {
+		path := databasePath(tamper(t, fmt.Sprintf("PRAGMA user_version = %d", version)))
+		db, err := openDatabase(path, "mode=ro")
+		must(t, err)
+		var newer *NewerError
+		if err := checkSchema(t.Context(), db, path); !errors.As(err, &newer) || *newer != (NewerError{path, version, len(steps())}) {
+			t.Errorf("schema %d: %v", version, err)
+		}
+		must(t, db.Close())
+	}
+}
+
 func TestLongTextsAreRefused(t *testing.T) {
 	dir := tamper(t, fmt.Sprintf("UPDATE run SET label = CAST(zeroblob(%d) AS TEXT)", longestRow+1))
 	r, err := OpenReader(dir)

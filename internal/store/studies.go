@@ -268,8 +268,5 @@ func (l *Lab) RemoveStudy(name string) error {
 func (r *Reader) StudyRevision() (int64, error) {
 	var n sql.NullInt64
 	err := r.db.QueryRowContext(r.ctx, "SELECT sum(revision) FROM study").Scan(&n)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
 	return n.Int64, r.wrap(err)
 }
