@@ -42,7 +42,8 @@ func TestForeignNamesAllThatIsNotItsOwn(t *testing.T) {
 		"long texts": {func(t *testing.T, l *Lab) {
 			query(t, l, "UPDATE run SET label = ?", strings.Repeat("x", 64<<10+1))
 			query(t, l, "UPDATE run SET error = ?", strings.Repeat("x", 64<<10))
-		}, true, []string{"column run.label has 2 texts of more than 65536 bytes"}},
+			query(t, l, "INSERT INTO tag (run, name) VALUES (1, ?), (2, 'short')", strings.Repeat("x", 64<<10+1))
+		}, true, []string{"column run.label has 2 texts of more than 65536 bytes", "column tag.name has 1 texts"}},
 		"a view": {func(t *testing.T, l *Lab) { query(t, l, "CREATE VIEW mine AS SELECT 1") }, false, []string{`"view mine" is not its own`}},
 		"a link for its folder": {func(t *testing.T, l *Lab) {
 			must(t, errors.Join(os.RemoveAll(filepath.Join(l.dir, "runs")), os.Symlink(t.TempDir(), filepath.Join(l.dir, "runs"))))
