@@ -122,8 +122,12 @@ func TestEveryFailedCallOfAFolderIsTold(t *testing.T) {
 	}
 	reset()
 	around := map[string]int{}
+	var order []string // of the calls that change something for good
 	faulttest.EachCall(t, syscall.EIO, func() error { return writePage(t.Context(), dir, newer) }, func(call string, err error) {
 		kind, _, _ := strings.Cut(call, ",")
+		if kind == "fsync" || kind == "renameat" {
+			order = append(order, kind)
+		}
 		if err == nil {
 			around[kind]++
 		} else if kind != "fstatat" && !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), dir) || strings.Contains(err.Error(), spoolName) {
@@ -148,11 +152,43 @@ func TestEveryFailedCallOfAFolderIsTold(t *testing.T) {
 		holds(t, filepath.Join(dir, "figures", "mine.svg"), "mine")
 		reset()
 	})
+	// Three files and two lists are on the disk; the list that knows all, and its name; the files but the index, and their folders; the index, and all
+	// folders, also those in which a file is removed; the list of what is left.
+	const wanted = "fsync×5 renameat×1 fsync×1 renameat×2 fsync×3 renameat×1 fsync×3 fsync×2 renameat×1"
+	if got := counted(order); got != counted(strings.Fields(expanded(wanted))) {
+		t.Errorf("the calls are %s, want %s", got, wanted)
+	}
 	for _, kind := range []string{"renameat", "mkdirat", "fchmod"} {
 		if around[kind] > 0 {
 			t.Errorf("%d times %s fails and no error is told", around[kind], kind)
 		}
 	}
+}
+
+// counted writes words that repeat as "word×3".
+func counted(words []string) string {
+	var out []string
+	for i := 0; i < len(words); {
+		n := 1
+		for i+n < len(words) && words[i+n] == words[i] {
+			n++
+		}
+		out = append(out, fmt.Sprintf("%s×%d", words[i], n))
+		i += n
+	}
+	return strings.Join(out, " ")
+}
+
+// expanded is the opposite of counted.
+func expanded(text string) string {
+	var out []string
+	for _, word := range strings.Fields(text) {
+		var n int
+		word, number, _ := strings.Cut(word, "×")
+		fmt.Sscan(number, &n)
+		out = append(out, strings.Fields(strings.Repeat(word+" ", n))...)
+	}
+	return strings.Join(out, " ")
 }
 
 // TestInputsStayWhateverFails: no failed call lets an output overwrite a file that the command reads, under another name or in a folder.

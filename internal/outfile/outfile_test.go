@@ -315,7 +315,7 @@ func TestFoldersAndMissingFolders(t *testing.T) {
 	for path, words := range map[string]string{
 		dir:                                 "is a folder",
 		filepath.Join(dir, "no", "x.csv"):   "there is no folder " + filepath.Join(dir, "no"),
-		filepath.Join(dir, "file", "x.csv"): "",
+		filepath.Join(dir, "file", "x.csv"): "x.csv: not a directory",
 	} {
 		_, err := New(t.Context(), io.Discard).File("--csv", path)
 		if err == nil || !strings.Contains(err.Error(), words) || !strings.HasPrefix(err.Error(), "--csv "+path+": ") || strings.Contains(err.Error(), ".collapse-") {

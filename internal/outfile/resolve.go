@@ -101,9 +101,6 @@ func (t target) absent() (target, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return t, err
 	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return t, fmt.Errorf("%s is not a folder", dir)
-	}
 	t.path = filepath.Join(dir, filepath.Base(t.path))
 	return t, nil
 }

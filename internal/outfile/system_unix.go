@@ -100,8 +100,7 @@ func openThrough(ctx context.Context, path string) (*os.File, error) {
 
 // hasMore reports whether a file has something that a new one in its place would lack.
 func hasMore(path string, info os.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return !ok || stat.Nlink > 1 || hasList(path)
+	return info.Sys().(*syscall.Stat_t).Nlink > 1 || hasList(path)
 }
 
 // inherit gives the owner of an old file to a new one.
@@ -110,11 +109,7 @@ func inherit(f *os.File, old os.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	was, ok1 := old.Sys().(*syscall.Stat_t)
-	is, ok2 := info.Sys().(*syscall.Stat_t)
-	if !ok1 || !ok2 {
-		return errors.ErrUnsupported
-	}
+	was, is := old.Sys().(*syscall.Stat_t), info.Sys().(*syscall.Stat_t)
 	if was.Uid == is.Uid && was.Gid == is.Gid {
 		return nil
 	}

@@ -277,6 +277,11 @@ func TestReadOnlyFolder(t *testing.T) {
 		if err := put(t, at("open"), "new"); err != nil { // written in place
 			t.Error(err)
 		}
+		t.Setenv("TMPDIR", filepath.Join(dir, "none"))
+		err := put(t, at("open"), "newer")
+		if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "its folder takes no new file, nor does that of temporary files, "+filepath.Join(dir, "none")) {
+			t.Errorf("without a folder of temporary files: %v", err)
+		}
 	})
 	holds(t, at("open"), "new")
 	holds(t, at("closed"), "old")
