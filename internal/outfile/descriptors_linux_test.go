@@ -107,6 +107,13 @@ func TestNothingStaysOpen(t *testing.T) {
 			}
 			return to.Write(func(f *Files) error { return f.PutBytes("index.html", []byte("z")) })
 		}, "this command reads that file"},
+		"a page over a descriptor": {func() error {
+			shown := at("linked/index.html")
+			if err := errors.Join(os.RemoveAll(at("linked")), os.Mkdir(at("linked"), 0o777), os.Symlink(toInput, shown)); err != nil {
+				return err
+			}
+			return writePage(t.Context(), at("linked"), files{"index.html": "x"})
+		}, "in the way"},
 		"a page of another kind": {func() error {
 			_, err := New(t.Context(), io.Discard).Folder("--out", at("page"), "results", "x")
 			return err

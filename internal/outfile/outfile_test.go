@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -94,6 +95,29 @@ func TestRegularFile(t *testing.T) {
 		t.Errorf("who had the old file open reads %q (%v), want the old content", old, err)
 	}
 	alone(t, dir, "a.csv")
+}
+
+// TestNobodyReadsWhatIsBeingWritten: until the new content has the old file's mode, only its owner may read it.
+func TestNobodyReadsWhatIsBeingWritten(t *testing.T) {
+	dir := t.TempDir()
+	hold(t, filepath.Join(dir, "a"), "old", 0o600)
+	f, err := New(t.Context(), io.Discard).File("--csv", filepath.Join(dir, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = f.Write(func(w io.Writer) error {
+		spools, err := filepath.Glob(filepath.Join(dir, ".collapse-*"))
+		if err != nil || len(spools) != 1 {
+			return fmt.Errorf("%q, %v", spools, err)
+		}
+		if info, err := os.Stat(spools[0]); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("mode %v, %v", info.Mode(), err)
+		}
+		return text("new")(w)
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 func TestLongestName(t *testing.T) {

@@ -334,6 +334,18 @@ func TestOwnerStays(t *testing.T) {
 	if err := os.Chown(theirs, nobody, nobody); err != nil {
 		t.Skipf("chown: %v", err)
 	}
+	group := filepath.Join(dir, "group")
+	hold(t, group, "old", 0o640)
+	if err := os.Chown(group, 0, nobody); err != nil {
+		t.Skipf("chown: %v", err)
+	}
+	mustPut(t, group, "new")
+	if info, err := os.Stat(group); err != nil || info.Sys().(*syscall.Stat_t).Gid != nobody {
+		t.Errorf("the file's group is another: %v, %v", info, err)
+	}
+	if err := os.Remove(group); err != nil {
+		t.Fatal(err)
+	}
 	mustPut(t, theirs, "new")
 	plainUser(t, dir, func() {
 		if err := put(t, roots, "new"); err != nil {
