@@ -32,7 +32,7 @@ func requests() (all []string) {
 	}
 	flags := []string{"classes=4", "classes=2", "classes=5", "class-names=a,b,c,d", "class-names=ant,bee,cat", "class-names=a,b classes=3", "ignore-label=0", "ignore-label=-1", "ignore-label=ant", "ignore-label=x", "transpose-features=",
 		"test-features=h.npy", "test-labels=y.npy", "test-features=h.npy test-labels=y.npy", "test-features=h5.npy test-labels=y.npy", "test-features=few.npy test-labels=yfew.npy", "test-features=h.npy test-labels=y9.npy",
-		"true-labels=y.npy", "true-labels=y19.npy", "true-labels=gap.npy", "true-labels=words.npy", "corrupted=mask.npy", "corrupted=one.npy", "ood=h.npy", "ood=h5.npy", "layers=*", "layers=[", "key=h"}
+		"true-labels=y.npy", "true-labels=y19.npy", "true-labels=gap.npy", "true-labels=ynone.npy", "test-features=h.npy test-labels=ynone.npy", "true-labels=words.npy", "corrupted=mask.npy", "corrupted=one.npy", "ood=h.npy", "ood=h5.npy", "layers=*", "layers=[", "key=h"}
 	for _, flag := range flags {
 		for _, y := range labels {
 			for _, w := range heads[:4] {
