@@ -209,6 +209,90 @@ func TestEveryFailedCallOfAChangeOfFoldersIsTold(t *testing.T) {
 	}
 }
 
+// TestNoFileOfALabStaysOpen: whatever opens a lab, or fails to, leaves as many files open as there were.
+func TestNoFileOfALabStaysOpen(t *testing.T) {
+	count := func() int {
+		list, err := os.ReadDir("/proc/self/fd")
+		must(t, err)
+		return len(list)
+	}
+	lab := doneLab(t)
+	for name, do := range map[string]func() error{
+		"reading": func() error {
+			r, err := OpenReader(lab)
+			if err == nil {
+				_, err = r.List(Filter{})
+				err = errors.Join(err, r.Close())
+			}
+			return err
+		},
+		"watching": func() error {
+			r, err := OpenReader(lab)
+			if err != nil {
+				return err
+			}
+			w, err := r.Watch()
+			if err == nil {
+				err = w.Close()
+			}
+			return errors.Join(err, r.Close())
+		},
+		"writing": func() error {
+			l, err := Open(lab, Options{})
+			if err == nil {
+				err = errors.Join(l.SetLabel(hashOf(1), "words"), l.Close())
+			}
+			return err
+		},
+		"mending": func() error {
+			dir := t.TempDir()
+			must(t, os.WriteFile(databasePath(dir), nil, 0o666))
+			r, err := OpenReader(dir)
+			if err == nil {
+				err = r.Close()
+			}
+			return err
+		},
+		"copying": func() error {
+			l, err := Open(lab, Options{})
+			if err != nil {
+				return err
+			}
+			s, err := l.Snapshot(t.TempDir())
+			if err == nil {
+				err = s.Finish()
+			}
+			return errors.Join(err, l.Close())
+		},
+		"another program's": func() error {
+			dir := t.TempDir()
+			execFile(t, dir, "CREATE TABLE mine (x)")
+			_, reading := OpenReader(dir)
+			_, writing := Open(dir, Options{})
+			if reading == nil || writing == nil {
+				return errors.New("it is opened")
+			}
+			return nil
+		},
+		"a foreign view": func() error {
+			dir := tamper(t, "CREATE VIEW mine AS SELECT 1")
+			_, reading := OpenReader(dir)
+			_, writing := Open(dir, Options{})
+			if reading == nil || writing == nil {
+				return errors.New("it is opened")
+			}
+			return nil
+		},
+	} {
+		must(t, do()) // what is opened once for all
+		before := count()
+		must(t, do())
+		if after := count(); after != before {
+			t.Errorf("%s: %d files were open, and then %d", name, before, after)
+		}
+	}
+}
+
 // TestPreparingIsWholeOrNone lets each call to a database fail while it is made ready: the error says why, and the next one makes it ready.
 func TestPreparingIsWholeOrNone(t *testing.T) {
 	for name, make := range map[string]func(t *testing.T) (path string){

@@ -152,6 +152,29 @@ func TestReopenedRunsAreComputedAgain(t *testing.T) {
 	}
 }
 
+// TestWhatIsNotVoidStays: a folder that no removal names is left alone, and a run that is not there was not kept.
+func TestWhatIsNotVoidStays(t *testing.T) {
+	l := crowded(t)
+	before := tables(t, l)
+	must(t, l.finishRemoval(hashOf(1)))
+	if _, err := os.Stat(l.RunDir(hashOf(1))); err != nil || tables(t, l) != before {
+		t.Errorf("the folder of a run that stays: %v", err)
+	}
+	for n, c := range map[int]struct {
+		generation  int64
+		kept, there bool
+	}{1: {1, true, true}, 2: {0, true, true}, 3: {2, false, true}, 9: {1, false, false}} {
+		if kept, there, err := l.Kept(hashOf(n), c.generation); err != nil || kept != c.kept || there != c.there {
+			t.Errorf("run %d, generation %d: kept %v, there %v, %v", n, c.generation, kept, there, err)
+		}
+	}
+	few, every, err := l.outline(hashOf(1), 1)
+	if err != nil || every != 1 || len(few) != 2 {
+		t.Errorf("of a short run with more values than wanted there are %d, one in %d, %v", len(few), every, err)
+	}
+	newLab(&Reader{}, nil, Options{}).waiting(nil) // nobody wants to know
+}
+
 // TestTakeRows: the run has the other's rows of the given series up to a step, in place of its own, each under the epoch of its step.
 func TestTakeRows(t *testing.T) {
 	l := open(t, t.TempDir())
