@@ -226,6 +226,44 @@ func TestDisksThatCannotSync(t *testing.T) {
 	}
 }
 
+// TestWhatCannotBeLookedAtIsTold: each failed call of following links, and of reading what is in a folder, is the error; nothing is taken for missing.
+func TestWhatCannotBeLookedAtIsTold(t *testing.T) {
+	dir := t.TempDir()
+	pages(t, dir, files{"index.html": "x", "figures/a.svg": "a"})
+	link(t, "index.html", filepath.Join(dir, "link"))
+	link(t, "link", filepath.Join(dir, "links"))
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	in := inside{root, t.Context()}
+	for name, look := range map[string]func() error{
+		"links": func() error {
+			f, err := resolve(filepath.Join(dir, "links"))
+			if err == nil && f.path != filepath.Join(dir, "index.html") {
+				err = errors.New("it leads to " + f.path)
+			}
+			return err
+		},
+		"a list": func() error { _, err := in.list("a page"); return err },
+		"a file": func() error { _, err := in.look("figures/a.svg"); return err },
+		"writing": func() error {
+			f := target{path: filepath.Join(dir, "index.html")}
+			if f.info, _ = os.Stat(f.path); f.info == nil {
+				return syscall.EIO
+			}
+			return f.writable()
+		},
+	} {
+		faulttest.EachCall(t, syscall.EIO, look, func(call string, err error) {
+			if !errors.Is(err, syscall.EIO) && !strings.HasPrefix(call, "fstat,") && (name != "links" || err != nil) {
+				t.Errorf("%s, %s: %v", name, call, err)
+			}
+		})
+	}
+}
+
 // TestNamesOfDescriptors: those of this process, spelled as the system spells them, and no others.
 func TestNamesOfDescriptors(t *testing.T) {
 	if _, err := os.Stat("/proc/thread-self/fd"); err != nil {
@@ -276,6 +314,12 @@ func TestWhatAFileHas(t *testing.T) {
 	if err := lockFolder(stopped, other); !errors.Is(err, context.Canceled) {
 		t.Errorf("a folder that is locked: %v", err)
 	}
+	locked := At(dir, "a page")
+	locked.of = New(stopped, io.Discard)
+	if s, err := locked.begin(); !errors.Is(err, context.Canceled) || s != nil {
+		t.Errorf("a folder that is locked is written: %v", err)
+	}
+	alone(t, dir, "a")
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -363,6 +363,14 @@ func TestFolder(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if err := errors.Join(os.Symlink("loop", at("loop"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{at("loop"), at(strings.Repeat("n", 300))} {
+		if _, err := o.Folder("--out", path, "a page"); err == nil || !strings.HasPrefix(err.Error(), "--out "+path+": ") {
+			t.Errorf("%.80s: %v", path, err)
+		}
+	}
 	for path, words := range map[string]string{"-": "standard output", at("file"): "is not a folder", at("file/sub"): "is not a folder", at("link"): "does not exist",
 		at("there"): "is a folder", at("half"): "is not a folder", at("new/deep"): "is the same folder", dir + "/.": "is the same folder"} {
 		var wrong *MisuseError
@@ -371,7 +379,7 @@ func TestFolder(t *testing.T) {
 			t.Errorf("%s: %v, want %q", path, err, words)
 		}
 	}
-	alone(t, dir, "file", "half", "link", "there")
+	alone(t, dir, "file", "half", "link", "loop", "there")
 }
 
 func TestWrite(t *testing.T) {

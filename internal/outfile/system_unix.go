@@ -24,18 +24,18 @@ func descriptor(path string) (n int, own bool) {
 	base := filepath.Base(path)
 	n, err := strconv.Atoi(base)
 	if err != nil || n < 0 || strconv.Itoa(n) != base {
-		return 0, false
+		return n, false
 	}
 	dir, err := realDir(path)
 	if err != nil {
-		return 0, false
+		return n, false
 	}
 	if dir == "/dev/fd" { // a folder of its own where there is no /proc
 		return n, true
 	}
 	self, err := os.Readlink("/proc/self")
 	if err != nil {
-		return 0, false
+		return n, false
 	}
 	return n, dir == "/proc/"+self+"/fd" || strings.HasPrefix(dir, "/proc/"+self+"/task/") && strings.HasSuffix(dir, "/fd")
 }

@@ -204,7 +204,7 @@ func TestDescriptors(t *testing.T) {
 		t.Errorf("/dev/fd/3: %v, %s", err, out)
 	}
 	holds(t, third.Name(), "before;rows")
-	for n, words := range map[string]string{"/dev/fd/0": "open for reading only", "/dev/fd/9": "was not open when the program started"} {
+	for n, words := range map[string]string{"/dev/fd/0": "open for reading only", "/dev/fd/3": "was not open when the program started", "/dev/fd/9": "was not open when the program started"} {
 		if out, err := program(t, n, "rows").CombinedOutput(); err == nil || !strings.Contains(string(out), "--csv "+n+": descriptor") || !strings.Contains(string(out), words) {
 			t.Errorf("%s: %v, %q; want %q", n, err, out, words)
 		}
