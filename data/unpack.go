@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"syscall"
 
 	"collapse.example/collapse/internal/inputfile"
 )
@@ -75,14 +76,14 @@ func place(path string, r io.Reader, size int64) error {
 	return os.Rename(path+".new", path)
 }
 
-// syncDir makes the names in a folder durable.
+// syncDir makes the names in a folder durable, where folders can be synced.
 func syncDir(folder string) error {
 	d, err := os.Open(folder)
 	if err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
 	defer d.Close()
-	if err := d.Sync(); err != nil {
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) && !os.IsPermission(err) {
 		return fmt.Errorf("data: %s: %w", folder, err)
 	}
 	return nil

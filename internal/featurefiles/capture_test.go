@@ -106,6 +106,19 @@ func TestCaptureRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
+	for stream, c := range map[string]struct{ layers, want string }{
+		"layers/empty":  {"empty", `the stream "layers/empty" of the capture has no .npy file`},
+		"layers/bad%zz": {"*", `stream "layers/bad%zz": invalid URL escape`},
+		"layers/a.2":    {"[", `--layers "[": syntax error in pattern`},
+	} {
+		dir := captureOf(t, p, strings.ReplaceAll(wholeCapture, "layers/a.2", stream))
+		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(stream), "folder"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(Request{Files: []string{dir}, Layers: c.layers}); err == nil || !strings.Contains(err.Error(), dir) && c.layers != "[" || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", stream, err, c.want)
+		}
+	}
 	if _, err := Open(Request{Files: []string{t.TempDir()}}); err == nil || !strings.Contains(err.Error(), "no tap.json") {
 		t.Errorf("another folder: %v", err)
 	}

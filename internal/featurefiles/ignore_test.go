@@ -173,6 +173,13 @@ func TestTextLabels(t *testing.T) {
 		t.Errorf("values %q", set.Values)
 	}
 	set.Close()
+	if _, err := Open(asked(dir, "features=h.npy labels=t.npy classes=4")); err == nil || !strings.Contains(err.Error(), "t.npy: the labels are 3 words, and --classes says 4 classes; pass --class-names") {
+		t.Errorf("a class without a name: %v", err)
+	}
+	if set, err = Open(asked(dir, "features=h.npy labels=t.npy classes=3")); err != nil || !slices.Equal(set.Values, names) {
+		t.Fatalf("as many classes as words: %v", err)
+	}
+	set.Close()
 	sameBut(t, "text", measured(t, req, measure.Options{}), c.alone(t, measure.Options{}), 0)
 	// The same words are other rows: no sample is classified as labelled any more, and samples are the same.
 	turned := measured(t, asked(dir, "features=h.npy labels=t.npy weights=w.npy class-names=bee,cow,ant"), measure.Options{})

@@ -117,6 +117,9 @@ func newTable(all []*labelled, rows, stated int, ignore []ignored, words []strin
 	if rows > 0 && words != nil && !named {
 		return nil, fmt.Errorf("%s: the labels are words, and nothing says which row of the classifier is whose; pass --class-names with the names in the order of its rows", names(all[0].parts))
 	}
+	if words != nil && !named && stated > len(words) {
+		return nil, fmt.Errorf("%s: the labels are %d words, and --classes says %d classes; pass --class-names with the names of all, in order", names(all[0].parts), len(words), stated)
+	}
 	if lo < 0 {
 		if !slices.Equal(distinct, signs) {
 			return nil, notAClass(all, ignore)

@@ -1,6 +1,8 @@
 package featurefiles
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse.example/collapse/arrayfile"
 	"collapse.example/collapse/measure"
 )
 
@@ -129,6 +132,82 @@ func TestStatesThatDoNotBelongTogether(t *testing.T) {
 		if _, err := Merge(asked(dir, request)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", request, err, want)
 		}
+	}
+	write := func(name string, s io.WriterTo) {
+		f, err := os.Create(filepath.Join(dir, name))
+		if err == nil {
+			_, err = s.WriteTo(f)
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second, err := set.SecondPass(0, one.Moments, measure.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("second.ncs", second)
+	fixed, err := Open(asked(dir, fmt.Sprintf("features=h-0.npy labels=y-0.npy classes=%d", p.k)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fixed.Close()
+	whole, err := fixed.OnePass(0, measure.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("fixed.ncs", whole.Moments)
+	save := func(name string, a arrayfile.Array) {
+		var b bytes.Buffer
+		if err := errors.Join(arrayfile.WriteNPY(&b, a), os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("more.npy", arrayfile.Of("", []int{p.k + 1, p.d}, make([]float64, (p.k+1)*p.d)))
+	save("far.npy", arrayfile.Of("", []int{1, p.d}, make([]float64, p.d)))
+	save("label.npy", arrayfile.Of("", []int{1}, []int64{77}))
+	for request, want := range map[string]string{
+		"file=second.ncs":                                "second.ncs: a second pass; give the merged first passes it was made with: --means FILE",
+		"file=fixed.ncs weights=more.npy":                fmt.Sprintf("more.npy: a classifier of %d classes, and the samples have %d", p.k+1, p.k),
+		"file=a.ncs ignore-label=x":                      "--ignore-label x",
+		"file=fixed.ncs file=second.ncs":                 "a second pass",
+		"file=fixed.ncs weights=more.npy ignore-label=x": "x",
+	} {
+		if _, err := Merge(asked(dir, request)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", request, err, want)
+		}
+	}
+	if _, err := ReadMoments(filepath.Join(dir, "second.ncs"), nil, arrayfile.NewFileBudget()); err == nil || !strings.Contains(err.Error(), "second.ncs holds a second pass; want the merged first passes") {
+		t.Errorf("a second pass as --means: %v", err)
+	}
+	if _, err := ReadMoments(filepath.Join(dir, "a.ncs"), []string{"x"}, arrayfile.NewFileBudget()); err == nil || !strings.Contains(err.Error(), "--ignore-label x") {
+		t.Errorf("a label that is none: %v", err)
+	}
+	var full *arrayfile.BudgetError
+	small := asked(dir, "file=a.ncs")
+	small.Budget = arrayfile.NewBudget(1)
+	if _, err := Merge(small); !errors.As(err, &full) || !strings.Contains(err.Error(), "a.ncs") {
+		t.Errorf("without memory: %v", err)
+	}
+	for request, want := range map[string]string{
+		"features=far.npy labels=label.npy":                  "label.npy: labels: sample 0 has label 77, which the state of --means does not have",
+		"features=far.npy labels=label.npy weights=more.npy": "label.npy: labels: sample 0 has label 77",
+		"features=far.npy labels=label.npy ignore-label=77":  "",
+	} {
+		unknown := asked(dir, request)
+		unknown.Means = one.Moments
+		set, err := Open(unknown)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", request, err, want)
+		}
+		if err == nil {
+			set.Close()
+		}
+	}
+	other := asked(dir, "features=h-0.npy labels=y-0.npy weights=more.npy")
+	other.Means = whole.Moments
+	if _, err := Open(other); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("more.npy: a classifier of %d classes, and the samples have %d", p.k+1, p.k)) {
+		t.Errorf("a classifier of other classes than --means: %v", err)
 	}
 	req := asked(dir, "file=a.ncs")
 	req.Means = one.Moments

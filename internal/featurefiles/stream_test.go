@@ -91,6 +91,7 @@ func TestBadStreams(t *testing.T) {
 		want   string
 	}{
 		"empty":                       {nil, Request{}, "standard input is empty"},
+		"another number of classes":   {record(h, y), asked(files(t, map[string]arrayfile.Array{"w.npy": h}), "weights=w.npy classes=3"), "w.npy has 2 rows; want one for each class"},
 		"no labels":                   {record(h), Request{}, "ends after features"},
 		"labels first":                {record(y, h), Request{}, "want features"},
 		"one label too few":           {record(h, arrayfile.Of("", []int{1}, []int64{0})), Request{}, "record 2"},

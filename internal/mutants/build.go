@@ -111,7 +111,7 @@ func changed(src []byte, list []*mutant) (out []byte, places []place) {
 		if m.body.from > at {
 			out = append(out, src[at:m.body.from]...)
 			at = m.body.from
-			out = fmt.Appendf(out, "\nzzReached(%q)\n", m.where())
+			out = fmt.Appendf(out, "\nzzReached(%d, %q)\n", m.id, m.where())
 		}
 		from := line()
 		out = fmt.Appendf(out, "\nif zzMutant == %d {\n", m.id)
@@ -161,13 +161,13 @@ const helperText = `
 import (
 	"os"
 	"strconv"
-	"sync"
+	"sync/atomic"
 )
 
 var (
 	zzMutant, _ = strconv.Atoi(os.Getenv("MUTANT"))
 	zzFile      = zzOpen()
-	zzSeen      sync.Map
+	zzSeen      [1 << 16]atomic.Bool // by the number of a function's first change; tests may count allocations
 )
 
 // zzOpen opens the file at the beginning: a test may let later calls fail.
@@ -183,11 +183,8 @@ func zzOpen() *os.File {
 	return f
 }
 
-func zzReached(name string) {
-	if zzFile == nil {
-		return
-	}
-	if _, again := zzSeen.LoadOrStore(name, true); !again {
+func zzReached(n int, name string) {
+	if zzFile != nil && zzSeen[n].CompareAndSwap(false, true) {
 		zzFile.WriteString(name + "\n")
 	}
 }

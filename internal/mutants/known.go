@@ -17,20 +17,23 @@ type floor struct {
 	seed    int64
 }
 
-// known is what a checkout's list says: a floor for each package, and changes that change nothing a caller could see.
+// known is what a checkout's list says: a floor for each package, how many refusals no test reaches, and changes that change nothing a caller could see.
 type known struct {
 	floors map[string]floor
 	order  []string
 	same   map[string]bool // file | old | new
+
+	refusals map[string]int // how many of a package no test need reach
+	refusing []string       // those packages, in the list's order
 }
 
-// readKnown reads the list. A line is `floor PACKAGE PERCENT SEED` or `same FILE | OLD | NEW | REASON`; # begins a comment.
+// readKnown reads the list. A line is `floor PACKAGE PERCENT SEED`, `refusals PACKAGE N` or `same FILE | OLD | NEW | REASON`; # begins a comment.
 func readKnown(file string) (*known, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	k := &known{floors: map[string]floor{}, same: map[string]bool{}}
+	k := &known{floors: map[string]floor{}, same: map[string]bool{}, refusals: map[string]int{}}
 	n := 0
 	for line := range strings.Lines(string(text)) {
 		n++
@@ -62,6 +65,15 @@ func (k *known) line(line string) error {
 		k.floors[words[0]] = floor{percent, seed}
 		k.order = append(k.order, words[0])
 		return nil
+	case kind == "refusals":
+		pkg, number, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		n, err := strconv.ParseUint(strings.TrimSpace(number), 10, 16)
+		if err != nil {
+			return fmt.Errorf("wanted refusals PACKAGE N: %w", err)
+		}
+		k.refusals[pkg] = int(n)
+		k.refusing = append(k.refusing, pkg)
+		return nil
 	case kind == "same":
 		parts := strings.Split(rest, " | ")
 		if len(parts) != 4 || strings.TrimSpace(parts[3]) == "" {
@@ -70,7 +82,7 @@ func (k *known) line(line string) error {
 		k.same[strings.Join(parts[:3], " | ")] = true
 		return nil
 	}
-	return fmt.Errorf("%q is neither floor nor same", kind)
+	return fmt.Errorf("%q is neither floor nor refusals nor same", kind)
 }
 
 // unknown leaves out changes that are known to change nothing.

@@ -20,6 +20,7 @@ type options struct {
 	n, parallel       int
 	seed              int64
 	budget            time.Duration
+	refusals          bool
 }
 
 func main() {
@@ -31,6 +32,7 @@ func main() {
 	flag.IntVar(&o.parallel, "parallel", 2, "changes tried side by side")
 	flag.Int64Var(&o.seed, "seed", 0, "which changes (default: the seed that the list names, or 1)")
 	flag.DurationVar(&o.budget, "budget", 0, "no change is tried after this time (default: no limit)")
+	flag.BoolVar(&o.refusals, "refusals", false, "instead: the errors that a package makes and to which no test of its own comes")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -53,16 +55,19 @@ func measure(ctx context.Context, o options, packages []string) (low bool, err e
 	if err != nil {
 		return false, err
 	}
-	if len(packages) == 0 {
-		if packages, err = known.packages(ctx, o.root, o.since); err != nil {
-			return false, err
-		}
-	}
 	work, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return false, err
 	}
 	defer os.RemoveAll(work)
+	if o.refusals {
+		return refuse(ctx, o, known, packages, work)
+	}
+	if len(packages) == 0 {
+		if packages, err = known.packages(ctx, o.root, o.since); err != nil {
+			return false, err
+		}
+	}
 	begin := time.Now()
 	for i, pkg := range packages {
 		if o.budget > 0 && time.Since(begin) > o.budget {

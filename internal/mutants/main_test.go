@@ -144,9 +144,76 @@ func TestReportKnowsTheFloor(t *testing.T) {
 	}
 }
 
+// TestRefusalsThatNoTestReaches: of four errors that a package makes, two are reached; a function literal within a branch counts for itself.
+func TestRefusalsThatNoTestReaches(t *testing.T) {
+	root := module(t)
+	for name, text := range map[string]string{
+		"seen/refuse.go": `package seen
+
+import (
+	"errors"
+	"fmt"
+)
+
+type MineError struct{}
+
+func (*MineError) Error() string { return "mine" }
+
+func Refuse(n int) error {
+	switch n {
+	case 1:
+		return fmt.Errorf("one %d", n)
+	case 2:
+		return &MineError{}
+	case 3:
+		later := func() error { return errors.New("later") }
+		_ = later
+		return errors.New("three")
+	}
+	return nil
+}
+`,
+		"seen/refuse_test.go": `package seen
+
+import "testing"
+
+func TestRefuse(t *testing.T) {
+	if Refuse(1) == nil || Refuse(3) == nil {
+		t.Fatal()
+	}
+}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := refusals(root, "seen")
+	if err != nil || len(all) != 4 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	text, err := profile(t.Context(), root, "seen", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, r := range unreached(all, text) {
+		left = append(left, r.text)
+	}
+	if !slices.Equal(left, []string{"MineError{}", `errors.New("later")`}) {
+		t.Errorf("not reached: %q", left)
+	}
+	for allowed, want := range map[int]bool{1: true, 2: false} {
+		more, err := refuse(t.Context(), options{root: root}, &known{refusals: map[string]int{"seen": allowed}, refusing: []string{"seen"}}, nil, t.TempDir())
+		if err != nil || more != want {
+			t.Errorf("two where %d are allowed: more %v, %v", allowed, more, err)
+		}
+	}
+}
+
 // TestTheListIsChecked: a line that nobody could mean is an error with its number, not left out.
 func TestTheListIsChecked(t *testing.T) {
-	for _, line := range []string{"flor p 90 1", "floor p 90", "floor p 101 1", "floor p NaN 1", "floor p -1 1", "floor p 90 x", "same f | a | b", "same f | a | b | "} {
+	for _, line := range []string{"flor p 90 1", "floor p 90", "floor p 101 1", "floor p NaN 1", "floor p -1 1", "floor p 90 x", "refusals p", "refusals p x", "refusals p -1", "same f | a | b", "same f | a | b | "} {
 		file := filepath.Join(t.TempDir(), "list")
 		if err := os.WriteFile(file, []byte("# a list\n"+line+"\n"), 0o666); err != nil {
 			t.Fatal(err)

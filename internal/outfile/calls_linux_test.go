@@ -36,24 +36,25 @@ func TestEveryFailedCallIsTold(t *testing.T) {
 		// The calls that may fail: a folder that takes no new file, and a mode or owner that cannot be given, mean that the file is written in
 		// place; what is removed after it has got its name (which is two calls) is not there any more.
 		around string
+		syncs  int // of the new file, and in place of what is longer and of all
 	}{
-		"a new file": {func(dir string) string { return filepath.Join(dir, "new") }, nil, "unlinkat 2"},
+		"a new file": {func(dir string) string { return filepath.Join(dir, "new") }, nil, "unlinkat 2", 1},
 		"an old file": {func(dir string) string {
 			hold(t, filepath.Join(dir, "old"), "old", 0o640)
 			return filepath.Join(dir, "old")
-		}, []string{"old"}, "fchmod 1, fstat 1, openat 1, renameat 1, unlinkat 2"},
+		}, []string{"old"}, "fchmod 1, fstat 1, openat 1, renameat 1, unlinkat 2", 1},
 		"one of two names": {func(dir string) string {
 			hold(t, filepath.Join(dir, "old"), "old", 0o640)
 			if err := os.Link(filepath.Join(dir, "old"), filepath.Join(dir, "other")); err != nil {
 				t.Fatal(err)
 			}
 			return filepath.Join(dir, "old")
-		}, []string{"old", "other"}, "openat 1, unlinkat 1"},
+		}, []string{"old", "other"}, "openat 1, unlinkat 1", 3},
 		"a link": {func(dir string) string {
 			hold(t, filepath.Join(dir, "old"), "old", 0o640)
 			link(t, "old", filepath.Join(dir, "link"))
 			return filepath.Join(dir, "link")
-		}, []string{"link", "old"}, "fchmod 1, fstat 1, openat 1, renameat 1, unlinkat 2"},
+		}, []string{"link", "old"}, "fchmod 1, fstat 1, openat 1, renameat 1, unlinkat 2", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var dir, path string
@@ -68,7 +69,7 @@ func TestEveryFailedCallIsTold(t *testing.T) {
 				}
 				path = of.prepare(dir)
 			}
-			around := map[string]int{}
+			around, syncs := map[string]int{}, 0
 			reset()
 			faulttest.EachCall(t, syscall.EIO, func() error {
 				f, err := New(t.Context(), io.Discard).File("--csv", path)
@@ -78,6 +79,9 @@ func TestEveryFailedCallIsTold(t *testing.T) {
 				return f.Write(text("new content"))
 			}, func(call string, err error) {
 				kind, _, _ := strings.Cut(call, ",")
+				if kind == "fsync" {
+					syncs++
+				}
 				got, read := os.ReadFile(path)
 				switch {
 				case err == nil:
@@ -99,6 +103,9 @@ func TestEveryFailedCallIsTold(t *testing.T) {
 				}
 				reset()
 			})
+			if syncs != of.syncs {
+				t.Errorf("%d syncs, want %d", syncs, of.syncs)
+			}
 			if got := passed(around); got != of.around {
 				t.Errorf("there is another way after: %s; want %s", got, of.around)
 			}
@@ -122,8 +129,12 @@ func TestEveryFailedCallOfAFolderIsTold(t *testing.T) {
 	}
 	reset()
 	around := map[string]int{}
+	var order []string // of the calls that change something for good
 	faulttest.EachCall(t, syscall.EIO, func() error { return writePage(t.Context(), dir, newer) }, func(call string, err error) {
 		kind, _, _ := strings.Cut(call, ",")
+		if kind == "fsync" || kind == "renameat" {
+			order = append(order, kind)
+		}
 		if err == nil {
 			around[kind]++
 		} else if kind != "fstatat" && !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), dir) || strings.Contains(err.Error(), spoolName) {
@@ -148,11 +159,43 @@ func TestEveryFailedCallOfAFolderIsTold(t *testing.T) {
 		holds(t, filepath.Join(dir, "figures", "mine.svg"), "mine")
 		reset()
 	})
+	// Three files and two lists are on the disk; the list that knows all, and its name; the files but the index, and their folders; the index, and all
+	// folders, also those in which a file is removed; the list of what is left.
+	const wanted = "fsync×5 renameat×1 fsync×1 renameat×2 fsync×3 renameat×1 fsync×3 fsync×2 renameat×1"
+	if got := counted(order); got != counted(strings.Fields(expanded(wanted))) {
+		t.Errorf("the calls are %s, want %s", got, wanted)
+	}
 	for _, kind := range []string{"renameat", "mkdirat", "fchmod"} {
 		if around[kind] > 0 {
 			t.Errorf("%d times %s fails and no error is told", around[kind], kind)
 		}
 	}
+}
+
+// counted writes words that repeat as "word×3".
+func counted(words []string) string {
+	var out []string
+	for i := 0; i < len(words); {
+		n := 1
+		for i+n < len(words) && words[i+n] == words[i] {
+			n++
+		}
+		out = append(out, fmt.Sprintf("%s×%d", words[i], n))
+		i += n
+	}
+	return strings.Join(out, " ")
+}
+
+// expanded is the opposite of counted.
+func expanded(text string) string {
+	var out []string
+	for _, word := range strings.Fields(text) {
+		var n int
+		word, number, _ := strings.Cut(word, "×")
+		fmt.Sscan(number, &n)
+		out = append(out, strings.Fields(strings.Repeat(word+" ", n))...)
+	}
+	return strings.Join(out, " ")
 }
 
 // TestInputsStayWhateverFails: no failed call lets an output overwrite a file that the command reads, under another name or in a folder.

@@ -198,7 +198,7 @@ func TestWhatAUserOwns(t *testing.T) {
 			err := writePage(t.Context(), dir, page)
 			if len(c.inWay) > 0 {
 				var foreign *ForeignError
-				if !errors.As(err, &foreign) || !slices.Equal(foreign.Names, c.inWay) || !strings.HasPrefix(err.Error(), "--out "+dir) || !strings.Contains(err.Error(), "another folder") {
+				if !errors.As(err, &foreign) || !slices.Equal(foreign.Names, c.inWay) || foreign.Unlisted != (c.before == nil) || !strings.HasPrefix(err.Error(), "--out "+dir) || !strings.Contains(err.Error(), "another folder") {
 					t.Errorf("%v, want that %q are in the way", err, c.inWay)
 				}
 				same(t, above, before)

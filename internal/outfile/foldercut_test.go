@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -79,6 +80,9 @@ func TestFolderThatIsNotWritten(t *testing.T) {
 	}
 	if err := At(dir, "a page").Write(func(f *Files) error { return f.PutBytes("../x", nil) }); err == nil {
 		t.Error("a file outside the folder was taken")
+	}
+	if err := At(dir, "a page").Add("../x", nil); err == nil || !strings.Contains(err.Error(), "does not stand for a file in a folder") {
+		t.Errorf("a file outside the folder was added: %v", err)
 	}
 	same(t, above, before)
 	var none *Folder

@@ -14,19 +14,20 @@ import (
 func TestHostileLists(t *testing.T) {
 	line := func(name string) string { return fmt.Sprintf("%x  %s\n", sha256.Sum256([]byte("precious")), name) }
 	for text, words := range map[string]string{
-		header + "a page\n" + line("../victim"):         "not a list",
-		header + "a page\n" + line("sub/../../victim"):  "not a list",
-		header + "a page\n" + line("/victim"):           "not a list",
-		header + "a page\n" + line(".git/HEAD"):         "not a list",
-		header + "a page\n" + line("a/.x"):              "not a list",
-		header + "a page\n" + line(""):                  "not a list",
-		header + "a page\n" + "0123  index.html":        "not a list",
-		line("index.html"):                              "not a list",
-		"":                                              "not a list",
-		header + strings.Repeat("x", 999) + "\n":        "holds xxx",
-		header + "results of recipes\n" + line("paper"): "holds results of recipes, and not a page",
-		header + "a page\n" + line("link/victim"):       "",
-		header + "a page\n" + line("to-victim"):         "",
+		header + "a page\n" + line("../victim"):                                     "not a list",
+		header + "a page\n" + line("sub/../../victim"):                              "not a list",
+		header + "a page\n" + line("/victim"):                                       "not a list",
+		header + "a page\n" + line(".git/HEAD"):                                     "not a list",
+		header + "a page\n" + line("a/.x"):                                          "not a list",
+		header + "a page\n" + line(""):                                              "not a list",
+		header + "a page\n" + "0123  index.html":                                    "not a list",
+		header + "a page\n" + fmt.Sprintf("%xzz  index.html\n", sha256.Sum256(nil)): "not a list",
+		line("index.html"):                                                          "not a list",
+		"":                                                                          "not a list",
+		header + strings.Repeat("x", 999) + "\n":                                    "holds xxx",
+		header + "results of recipes\n" + line("paper"):                             "holds results of recipes, and not a page",
+		header + "a page\n" + line("link/victim"):                                   "",
+		header + "a page\n" + line("to-victim"):                                     "",
 	} {
 		above := t.TempDir()
 		dir := filepath.Join(above, "out")

@@ -139,10 +139,7 @@ func openInfo(w io.Writer) os.FileInfo {
 	if !ok {
 		return nil
 	}
-	info, err := file.Stat()
-	if err != nil {
-		return nil
-	}
+	info, _ := file.Stat()
 	return info
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -94,6 +95,29 @@ func TestRegularFile(t *testing.T) {
 		t.Errorf("who had the old file open reads %q (%v), want the old content", old, err)
 	}
 	alone(t, dir, "a.csv")
+}
+
+// TestNobodyReadsWhatIsBeingWritten: until the new content has the old file's mode, only its owner may read it.
+func TestNobodyReadsWhatIsBeingWritten(t *testing.T) {
+	dir := t.TempDir()
+	hold(t, filepath.Join(dir, "a"), "old", 0o600)
+	f, err := New(t.Context(), io.Discard).File("--csv", filepath.Join(dir, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = f.Write(func(w io.Writer) error {
+		spools, err := filepath.Glob(filepath.Join(dir, ".collapse-*"))
+		if err != nil || len(spools) != 1 {
+			return fmt.Errorf("%q, %v", spools, err)
+		}
+		if info, err := os.Stat(spools[0]); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("mode %v, %v", info.Mode(), err)
+		}
+		return text("new")(w)
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 func TestLongestName(t *testing.T) {
@@ -315,7 +339,7 @@ func TestFoldersAndMissingFolders(t *testing.T) {
 	for path, words := range map[string]string{
 		dir:                                 "is a folder",
 		filepath.Join(dir, "no", "x.csv"):   "there is no folder " + filepath.Join(dir, "no"),
-		filepath.Join(dir, "file", "x.csv"): "",
+		filepath.Join(dir, "file", "x.csv"): "x.csv: not a directory",
 	} {
 		_, err := New(t.Context(), io.Discard).File("--csv", path)
 		if err == nil || !strings.Contains(err.Error(), words) || !strings.HasPrefix(err.Error(), "--csv "+path+": ") || strings.Contains(err.Error(), ".collapse-") {
@@ -339,6 +363,14 @@ func TestFolder(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if err := errors.Join(os.Symlink("loop", at("loop"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{at("loop"), at(strings.Repeat("n", 300))} {
+		if _, err := o.Folder("--out", path, "a page"); err == nil || !strings.HasPrefix(err.Error(), "--out "+path+": ") {
+			t.Errorf("%.80s: %v", path, err)
+		}
+	}
 	for path, words := range map[string]string{"-": "standard output", at("file"): "is not a folder", at("file/sub"): "is not a folder", at("link"): "does not exist",
 		at("there"): "is a folder", at("half"): "is not a folder", at("new/deep"): "is the same folder", dir + "/.": "is the same folder"} {
 		var wrong *MisuseError
@@ -347,7 +379,7 @@ func TestFolder(t *testing.T) {
 			t.Errorf("%s: %v, want %q", path, err, words)
 		}
 	}
-	alone(t, dir, "file", "half", "link", "there")
+	alone(t, dir, "file", "half", "link", "loop", "there")
 }
 
 func TestWrite(t *testing.T) {

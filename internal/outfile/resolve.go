@@ -68,9 +68,6 @@ func (t *target) step() error {
 // realDir is the folder of a name, without links.
 func realDir(path string) (string, error) {
 	dir, _ := filepath.Split(path)
-	if dir == "" {
-		dir = "."
-	}
 	return filepath.EvalSymlinks(dir)
 }
 
@@ -79,10 +76,7 @@ func (t target) descriptor(n int) (_ target, err error) {
 	if t.open, err = duplicate(n); err != nil {
 		return t, err
 	}
-	if t.info, err = t.open.Stat(); err == nil {
-		err = t.fileWanted()
-	}
-	if err != nil {
+	if t.info, err = t.open.Stat(); err != nil { // what can be written to is no folder
 		t.release()
 	}
 	return t, err
@@ -101,9 +95,6 @@ func (t target) absent() (target, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return t, err
 	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return t, fmt.Errorf("%s is not a folder", dir)
-	}
 	t.path = filepath.Join(dir, filepath.Base(t.path))
 	return t, nil
 }
@@ -113,7 +104,7 @@ func (t *target) fileWanted() error {
 	switch mode := t.info.Mode(); {
 	case mode.IsDir():
 		return &MisuseError{"is a folder; wanted the name of a file"}
-	case mode&fs.ModeSocket != 0 && t.open == nil:
+	case mode&fs.ModeSocket != 0:
 		return &MisuseError{"is a socket; wanted a file, a pipe or a device"}
 	}
 	return nil

@@ -24,18 +24,18 @@ func descriptor(path string) (n int, own bool) {
 	base := filepath.Base(path)
 	n, err := strconv.Atoi(base)
 	if err != nil || n < 0 || strconv.Itoa(n) != base {
-		return 0, false
+		return n, false
 	}
 	dir, err := realDir(path)
 	if err != nil {
-		return 0, false
+		return n, false
 	}
 	if dir == "/dev/fd" { // a folder of its own where there is no /proc
 		return n, true
 	}
 	self, err := os.Readlink("/proc/self")
 	if err != nil {
-		return 0, false
+		return n, false
 	}
 	return n, dir == "/proc/"+self+"/fd" || strings.HasPrefix(dir, "/proc/"+self+"/task/") && strings.HasSuffix(dir, "/fd")
 }
@@ -100,8 +100,7 @@ func openThrough(ctx context.Context, path string) (*os.File, error) {
 
 // hasMore reports whether a file has something that a new one in its place would lack.
 func hasMore(path string, info os.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return !ok || stat.Nlink > 1 || hasList(path)
+	return info.Sys().(*syscall.Stat_t).Nlink > 1 || hasList(path)
 }
 
 // inherit gives the owner of an old file to a new one.
@@ -110,11 +109,7 @@ func inherit(f *os.File, old os.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	was, ok1 := old.Sys().(*syscall.Stat_t)
-	is, ok2 := info.Sys().(*syscall.Stat_t)
-	if !ok1 || !ok2 {
-		return errors.ErrUnsupported
-	}
+	was, is := old.Sys().(*syscall.Stat_t), info.Sys().(*syscall.Stat_t)
 	if was.Uid == is.Uid && was.Gid == is.Gid {
 		return nil
 	}

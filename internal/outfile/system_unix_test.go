@@ -204,7 +204,7 @@ func TestDescriptors(t *testing.T) {
 		t.Errorf("/dev/fd/3: %v, %s", err, out)
 	}
 	holds(t, third.Name(), "before;rows")
-	for n, words := range map[string]string{"/dev/fd/0": "open for reading only", "/dev/fd/9": "was not open when the program started"} {
+	for n, words := range map[string]string{"/dev/fd/0": "open for reading only", "/dev/fd/3": "was not open when the program started", "/dev/fd/9": "was not open when the program started"} {
 		if out, err := program(t, n, "rows").CombinedOutput(); err == nil || !strings.Contains(string(out), "--csv "+n+": descriptor") || !strings.Contains(string(out), words) {
 			t.Errorf("%s: %v, %q; want %q", n, err, out, words)
 		}
@@ -277,6 +277,11 @@ func TestReadOnlyFolder(t *testing.T) {
 		if err := put(t, at("open"), "new"); err != nil { // written in place
 			t.Error(err)
 		}
+		t.Setenv("TMPDIR", filepath.Join(dir, "none"))
+		err := put(t, at("open"), "newer")
+		if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "its folder takes no new file, nor does that of temporary files, "+filepath.Join(dir, "none")) {
+			t.Errorf("without a folder of temporary files: %v", err)
+		}
 	})
 	holds(t, at("open"), "new")
 	holds(t, at("closed"), "old")
@@ -328,6 +333,18 @@ func TestOwnerStays(t *testing.T) {
 	hold(t, roots, "old", 0o666)
 	if err := os.Chown(theirs, nobody, nobody); err != nil {
 		t.Skipf("chown: %v", err)
+	}
+	group := filepath.Join(dir, "group")
+	hold(t, group, "old", 0o640)
+	if err := os.Chown(group, 0, nobody); err != nil {
+		t.Skipf("chown: %v", err)
+	}
+	mustPut(t, group, "new")
+	if info, err := os.Stat(group); err != nil || info.Sys().(*syscall.Stat_t).Gid != nobody {
+		t.Errorf("the file's group is another: %v, %v", info, err)
+	}
+	if err := os.Remove(group); err != nil {
+		t.Fatal(err)
 	}
 	mustPut(t, theirs, "new")
 	plainUser(t, dir, func() {

@@ -115,7 +115,7 @@ func TestAQueueAfterAPowerCut(t *testing.T) {
 	r.Named = true // the queue's server syncs no folders
 	r.Cuts(t, longtest.Of(24, 300), func(t *testing.T, c powercut.Cut) {
 		t.Parallel()
-		hasToken(t, c)
+		hasToken(t, c.Dir, c)
 		within, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		coordinator, broker, end, err := queueAt(within, filepath.Join(c.Dir, "queue"))
@@ -183,14 +183,44 @@ func hasMessages(ctx context.Context, t *testing.T, coordinator *queue.Coordinat
 	}
 }
 
-// hasToken checks that the lab's token is the one that workers were given, and that it will count.
-func hasToken(t *testing.T, c powercut.Cut) {
+// roleToken makes tokens in the folder args[0]: of a lab that is new, and in a file that a user names.
+func roleToken(args []string) error {
+	token, _, _, err := queue.LabToken(filepath.Join(args[0], "new", "lab"))
+	if err != nil {
+		return err
+	}
+	fmt.Println("token", token)
+	if token, err = queue.TokenFile(filepath.Join(args[0], "my", "keys", "token"), true); err != nil {
+		return err
+	}
+	fmt.Println("file", token)
+	return nil
+}
+
+// TestTokensAfterAPowerCut: on a disk that keeps a name only if its folder was synced, a token that workers were given still counts.
+func TestTokensAfterAPowerCut(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	cmd := faulttest.Command("token", root)
+	cmd.Env = append(cmd.Env, "XDG_CONFIG_HOME="+filepath.Join(root, "config"))
+	powercut.Record(t, root, cmd).Cuts(t, 12, func(t *testing.T, c powercut.Cut) {
+		hasToken(t, filepath.Join(c.Dir, "new", "lab"), c)
+		if token, ok := c.SaidLast("file"); ok {
+			if got, err := queue.TokenFile(filepath.Join(c.Dir, "my", "keys", "token"), false); err != nil || got != token {
+				t.Errorf("the user's file has the token %q, %v, and was said to have %q", got, err, token)
+			}
+		}
+	})
+}
+
+// hasToken checks that a lab's token is the one that workers were given, and that it will count.
+func hasToken(t *testing.T, lab string, c powercut.Cut) {
 	t.Helper()
 	token, ok := c.SaidLast("token")
 	if !ok {
 		return
 	}
-	text, err := os.ReadFile(filepath.Join(c.Dir, "queue.token"))
+	text, err := os.ReadFile(filepath.Join(lab, "queue.token"))
 	if err != nil || strings.TrimSpace(string(text)) != token {
 		t.Errorf("the token is %q, %v, and was said to be %q", text, err, token)
 	}

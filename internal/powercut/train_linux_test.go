@@ -29,7 +29,7 @@ var ctx = context.Background()
 func TestMain(m *testing.M) {
 	defer faulttest.InMemory()()
 	faulttest.SideBySide(8)
-	faulttest.Main(m, map[string]func([]string) error{"train": roleTrain, "lab": roleLab, "outputs": roleOutputs, "queue": roleQueue, "study": roleStudy, "worker": roleWorker})
+	faulttest.Main(m, map[string]func([]string) error{"train": roleTrain, "lab": roleLab, "outputs": roleOutputs, "queue": roleQueue, "token": roleToken, "study": roleStudy, "worker": roleWorker})
 }
 
 // trained is a run with everything that a run leaves: checkpoints of which one before the last two is kept, features, frames, rows.

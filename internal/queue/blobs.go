@@ -57,13 +57,23 @@ func Folder(dir string) Blobs { return folder(dir) }
 
 // MakeFolder creates the folder for Folder.
 func MakeFolder(dir string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("queue: the shared folder: %w", err)
-	}
-	if err := syncFolder(os.Open(filepath.Dir(dir))); err != nil {
+	if err := makeFolders(dir); err != nil {
 		return fmt.Errorf("queue: the shared folder: %w", err)
 	}
 	return nil
+}
+
+// makeFolders makes a folder and those above it, and the names of the new ones durable.
+func makeFolders(dir string) error {
+	there := filepath.Clean(dir)
+	for _, err := os.Stat(there); errors.Is(err, os.ErrNotExist) && there != filepath.Dir(there); _, err = os.Stat(there) {
+		there = filepath.Dir(there)
+	}
+	err := os.MkdirAll(dir, 0o777)
+	for at := filepath.Clean(dir); err == nil && at != there; at = filepath.Dir(at) {
+		err = syncFolder(os.Open(filepath.Dir(at)))
+	}
+	return err
 }
 
 // FolderLeft reports whether the folder of Folder exists, or what an interrupted Clear left of it.

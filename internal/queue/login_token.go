@@ -44,7 +44,7 @@ func newToken() string {
 
 // writeToken makes a file that must not exist, durably: workers that have the token keep it while the coordinator is away.
 func writeToken(path, text string) error {
-	err := os.MkdirAll(filepath.Dir(path), 0o777)
+	err := makeFolders(filepath.Dir(path))
 	var f *os.File
 	if err == nil {
 		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

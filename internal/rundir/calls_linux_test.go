@@ -22,6 +22,7 @@ func TestEveryFailedCallIsTold(t *testing.T) {
 		"later":     func(w Writer) error { return w.RemoveCheckpointsAfter(0) },
 		"sweeping":  func(w Writer) error { return w.Sweep() },
 		"placing":   func(w Writer) error { return w.PlaceCheckpoint(3) },
+		"settling":  func(w Writer) error { return errors.Join(w.SettleFrames(), w.SettleCheckpoints()) },
 		"listing":   func(w Writer) error { return errors.Join(listAll(w.Dir)) },
 		"beginning": func(w Writer) error { return w.Begin("seed = 10000\n") },
 	} {
@@ -129,6 +130,38 @@ func TestFoldersThatAreMissing(t *testing.T) {
 			t.Errorf("%s a file as a folder: no error", name)
 		}
 	}
+}
+
+// TestNamesOfFramesAndCheckpointsAreSettled: one sync of each folder, and none of a folder of frames that is not there.
+func TestNamesOfFramesAndCheckpointsAreSettled(t *testing.T) {
+	w := Dir(filepath.Join(t.TempDir(), "run")).Writer(nil)
+	must(t, w.Begin(""))
+	for _, frames := range []bool{false, true} {
+		if frames {
+			must(t, w.WriteFrame(1, arrays(1)))
+		}
+		var synced []string
+		w := Writer{w.Dir, syncsOf{w.FS, &synced}}
+		must(t, errors.Join(w.SettleFrames(), w.SettleCheckpoints()))
+		want := []string{w.CheckpointsDir()}
+		if frames {
+			want = []string{filepath.Dir(w.Frame(1)), w.CheckpointsDir()}
+		}
+		if !slices.Equal(synced, want) {
+			t.Errorf("with frames %v: %q are synced, want %q", frames, synced, want)
+		}
+	}
+}
+
+// syncsOf notes which folders are synced.
+type syncsOf struct {
+	FS
+	list *[]string
+}
+
+func (s syncsOf) SyncDir(dir string) error {
+	*s.list = append(*s.list, dir)
+	return s.FS.SyncDir(dir)
 }
 
 // TestFoldersThatCannotBeSynced, as on some network disks, are no error; disks that fail are.

@@ -165,6 +165,35 @@ func TestEveryFileIsWrittenUnderItsName(t *testing.T) {
 	}
 }
 
+// TestNamesInAFolder are those that other programs know, and those of old versions.
+func TestNamesInAFolder(t *testing.T) {
+	d := Dir("run")
+	for got, want := range map[string]string{
+		d.ScriptLog(): "script.log", d.Workspaces(): ".script", d.ArrivingCheckpoint(): "ckpt/.tmp", d.Exchange(): ".engine", d.FetchedCheckpoint(): "ckpt/.fetched",
+		d.Config(): "config.toml", d.Checkpoint(7): "ckpt/7", d.Frame(8): "frames/8.npz", d.Features(9): "features/9", d.FinalFeatures(): "features.npz", d.CheckpointsDir(): "ckpt",
+	} {
+		if got != filepath.Join("run", filepath.FromSlash(want)) {
+			t.Errorf("%s, want run/%s", got, want)
+		}
+	}
+}
+
+// TestFilesThatAreNotReadable: one without arrays, one with an array of objects beside another, and one that is none.
+func TestFilesThatAreNotReadable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	for name, c := range map[string]struct{ content, words string }{
+		"no arrays": {"\x02\x00\x00\x00\x00\x00\x00\x00{}", path + ": 0 of its arrays can be read, 0 cannot"},
+		"one refused": {"\x80\x00\x00\x00\x00\x00\x00\x00" + fmt.Sprintf("%-128s", `{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[1,2]}}`) + "xx",
+			path + ": 1 of its arrays can be read, 1 cannot"},
+		"text": {"hello", "none of"},
+	} {
+		must(t, os.WriteFile(path, []byte(c.content), 0o666))
+		if err := Readable(path); err == nil || !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%s: %v, want %q", name, err, c.words)
+		}
+	}
+}
+
 // TestSweepTakesWhatIsHalfWritten and nothing else, by the names of all versions.
 func TestSweepTakesWhatIsHalfWritten(t *testing.T) {
 	w := Dir(t.TempDir()).Writer(nil)

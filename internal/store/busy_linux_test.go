@@ -89,8 +89,11 @@ func TestWaitingForTheLockEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	var busy *BusyError
-	if err := c.AppendEpoch(1, epochRows(3, 1)); !errors.As(err, &busy) || busy.Resume != "" || !strings.Contains(err.Error(), fmt.Sprintf("process %d", cmd.Process.Pid)) {
+	if err := c.AppendEpoch(1, epochRows(3, 1)); !errors.As(err, &busy) || busy.Resume != "" || !strings.Contains(err.Error(), fmt.Sprintf("process %d (", cmd.Process.Pid)) {
 		t.Errorf("%v", err)
+	}
+	if pid, name, suspended := lockHolder(databasePath(t.TempDir())); pid != 0 || name != "" || suspended {
+		t.Errorf("process %d (%s) holds the lock of a file that is not there", pid, name)
 	}
 }
 
@@ -101,6 +104,10 @@ func TestTheHolderIsReadFromTheTableOfLocks(t *testing.T) {
 3: POSIX  ADVISORY  WRITE 14 fd:01:5 121 128
 4: POSIX  ADVISORY  WRITE 15 fd:01:6 120 120
 5: broken
+6: POSIX  ADVISORY  WRITE 15 fd:01:x 120 120
+7: POSIX  ADVISORY  WRITE 15 fd:01:0 120 120
+8: POSIX  ADVISORY  WRITE 16 fd:01:5 0 119
+9: FLOCK  ADVISORY  WRITE 17 fd:01:5 120 120
 `
 	for _, c := range []struct {
 		more string

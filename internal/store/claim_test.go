@@ -233,6 +233,31 @@ func TestKeepBeatingHoldsAndStops(t *testing.T) {
 		t.Fatal("the beater did not notice within 20 s that its claim was taken")
 	}
 	stop()
+
+	// Six beats come within the time after which a claim is stale.
+	long := openAt(t, t.TempDir(), Options{Stale: 6 * time.Second})
+	c = claimed(t, long, spec(1))
+	_, err = long.db.Exec("UPDATE claim SET heartbeat = 0")
+	must(t, err)
+	stop = c.KeepBeating()
+	for begun, beat := time.Now(), int64(0); beat == 0; time.Sleep(5 * time.Millisecond) {
+		must(t, long.Reader.db.QueryRow("SELECT heartbeat FROM claim").Scan(&beat))
+		if time.Since(begun) > 6*time.Second {
+			t.Fatal("no beat in the time of six")
+		}
+	}
+	stop()
+
+	// A run that was ended is not lost.
+	c = claimed(t, l, spec(2))
+	stop = c.KeepBeating()
+	must(t, c.Finish())
+	select {
+	case <-c.Lost():
+		t.Error("a claim that was given up is called lost")
+	case <-time.After(50 * time.Millisecond): // five times as long as between two beats
+	}
+	stop()
 }
 
 func TestWritingAfterGivingUpPanics(t *testing.T) {
@@ -273,7 +298,7 @@ func TestAHeartbeatFromTheFuture(t *testing.T) {
 	for _, c := range []struct {
 		ahead time.Duration
 		held  bool
-	}{{30 * time.Second, true}, {61 * time.Second, false}, {24 * 365 * time.Hour, false}} {
+	}{{30 * time.Second, true}, {time.Minute, true}, {-time.Minute, true}, {-61 * time.Second, false}, {61 * time.Second, false}, {24 * 365 * time.Hour, false}} {
 		now := newClock()
 		l := openAt(t, t.TempDir(), Options{Now: now.Now})
 		first := claimed(t, l, spec(1))

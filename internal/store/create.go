@@ -2,6 +2,7 @@ package store
 
 import (
 	"crypto/rand"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -30,7 +31,7 @@ func create(path string) error {
 	}
 	err = prepare(db, made)
 	atStep("new database")
-	if err := errors.Join(err, db.Close()); err != nil { // closing merges the log into the file
+	if err := closeWhole(db, made, err); err != nil {
 		return err
 	}
 	atStep("whole database")
@@ -45,6 +46,17 @@ func create(path string) error {
 		return nil // a file system without links: prepare creates the database in place
 	}
 	return fmt.Errorf("store: making the lab: %w", err)
+}
+
+// closeWhole closes a database after its log has been merged into the file, which then may get another name. To close it would do that, too, but
+// does not say whether it was done.
+func closeWhole(db *sql.DB, path string, err error) error {
+	if err == nil {
+		if _, err = db.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+			err = fmt.Errorf("store: %s: %w", path, err)
+		}
+	}
+	return errors.Join(err, db.Close())
 }
 
 // sweepNew removes databases that processes of this host were creating when they were killed.

@@ -80,15 +80,10 @@ func (b bounded) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, err
 	}
 	pool := sql.OpenDB(ready{b.Connector, made})
-	err = limit(ctx, pool)
-	c, ok := made.(sqliteConn)
-	if err == nil && !ok {
-		err = errors.New("store: SQLite's driver makes connections of an unknown kind")
-	}
-	if err != nil {
+	if err := limit(ctx, pool); err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
-	return boundedConn{c, pool}, nil
+	return boundedConn{made.(sqliteConn), pool}, nil
 }
 
 // ready hands out one connection that is already made.

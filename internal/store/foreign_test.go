@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,6 +110,41 @@ func TestForeignSchemasAreRefused(t *testing.T) {
 }
 
 // TestLongTextsAreRefused: SQLite refuses a text that no row of a lab needs, before memory is taken for it.
+// TestManyDifferencesAreCounted: eight are named, views and triggers first.
+func TestManyDifferencesAreCounted(t *testing.T) {
+	has, own := map[string]string{"table z": "", "index z": "", "view z": "", "trigger z": ""}, map[string]string{}
+	want := []string{`"view z" is not its own`, `"trigger z" is not its own`, `"table z" is not its own`, `"index z" is not its own`}
+	for i := range 4 {
+		own[fmt.Sprintf("table y%d", i)] = ""
+	}
+	got := differences(has, own)
+	if len(got) != 8 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] || got[7] != want[3] {
+		t.Errorf("%q", got)
+	}
+	own["table y4"], own["table y5"] = "", ""
+	if got := differences(has, own); len(got) != 9 || got[8] != "and 2 more" || got[7] == want[3] {
+		t.Errorf("%q", got)
+	}
+	has["table y4"] = "other"
+	if got := differences(has, own); len(got) != 9 || !slices.Contains(got, `"table y4" is defined otherwise`) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestOtherSchemasAreRefused: a version that comes while the file is being opened is refused as one that was there before, and none can be negative.
+func TestOtherSchemasAreRefused(t *testing.T) {
+	for _, version := range []int{-1, len(steps()) + 1} {
+		path := databasePath(tamper(t, fmt.Sprintf("PRAGMA user_version = %d", version)))
+		db, err := openDatabase(path, "mode=ro")
+		must(t, err)
+		var newer *NewerError
+		if err := checkSchema(t.Context(), db, path); !errors.As(err, &newer) || *newer != (NewerError{path, version, len(steps())}) {
+			t.Errorf("schema %d: %v", version, err)
+		}
+		must(t, db.Close())
+	}
+}
+
 func TestLongTextsAreRefused(t *testing.T) {
 	dir := tamper(t, fmt.Sprintf("UPDATE run SET label = CAST(zeroblob(%d) AS TEXT)", longestRow+1))
 	r, err := OpenReader(dir)

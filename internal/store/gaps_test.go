@@ -1,8 +1,12 @@
 package store
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func TestMissingSteps(t *testing.T) {
@@ -49,5 +53,46 @@ func TestMissingSteps(t *testing.T) {
 	}
 	if text := NameSpans(make([]Span, 20)); text != "0, 0, 0, 0, 0, 0, 0, 0, and 12 more gaps" {
 		t.Errorf("many gaps are %q", text)
+	}
+}
+
+// TestReachAgainstCounting compares Reach with counting epochs one by one: whole is the last epoch before which none is missing that nobody else has.
+func TestReachAgainstCounting(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		elsewhere, upTo := rapid.Int64Range(0, 30).Draw(t, "elsewhere"), rapid.Int64Range(0, 30).Draw(t, "up to")
+		missing := map[int64]bool{}
+		var gaps [][]Span
+		for range rapid.IntRange(0, 3).Draw(t, "series") {
+			every, at := rapid.Int64Range(1, 4).Draw(t, "every"), int64(0)
+			var spans []Span
+			for range rapid.IntRange(0, 3).Draw(t, "gaps") {
+				first := at + every*rapid.Int64Range(1, 3).Draw(t, "from")
+				last := first + every*rapid.Int64Range(0, 3).Draw(t, "more")
+				spans, at = append(spans, Span{first, last, every}), last+every
+				for step := first; step <= last; step += every {
+					missing[step] = missing[step] || step > elsewhere
+				}
+			}
+			gaps = append(gaps, spans)
+		}
+		want := int64(0)
+		for want < upTo && !missing[want+1] {
+			want++
+		}
+		whole, gap := Reach(elsewhere, upTo, gaps...)
+		if whole != want {
+			t.Fatalf("elsewhere %d, up to %d, gaps %v: %d, want %d", elsewhere, upTo, gaps, whole, want)
+		}
+		if begins := ""; want < upTo {
+			begins = fmt.Sprint(want + 1)
+			if first, _, _ := strings.Cut(strings.Fields(gap + " ")[0], "–"); first != begins {
+				t.Fatalf("elsewhere %d, up to %d, gaps %v: the gap is %q, and epoch %s is missing", elsewhere, upTo, gaps, gap, begins)
+			}
+		} else if gap != "" {
+			t.Fatalf("elsewhere %d, up to %d, gaps %v: nothing is missing, and the gap is %q", elsewhere, upTo, gaps, gap)
+		}
+	})
+	if whole, gap := Reach(0, 9, []Span{{0, 0, 1}}); whole != 0 || gap != "0" {
+		t.Errorf("without epoch 0: %d, %q", whole, gap)
 	}
 }

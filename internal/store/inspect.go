@@ -19,8 +19,10 @@ const mostNamed = 20
 // Foreign reads a whole lab, which OpenReader may refuse, and says what is there that this program does not write. readable is false if
 // its tables cannot be trusted, so that no more than that is known. It follows no link and changes nothing.
 func Foreign(ctx context.Context, dir string) (found []string, readable bool, err error) {
-	if err := ownFiles(dir); err != nil {
+	if err := ownFiles(dir); errors.As(err, new(*jail.LinkError)) {
 		return []string{err.Error()}, false, nil
+	} else if err != nil {
+		return nil, false, err
 	}
 	r, err := OpenReader(dir)
 	if schema := new(SchemaError); errors.As(err, &schema) {

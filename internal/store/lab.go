@@ -16,8 +16,8 @@ import (
 	"collapse.example/collapse/internal/jail"
 )
 
-// busyWait is how long a writer waits for another process's transaction, and a reader for a recovery.
-const busyWait = 10 * time.Second
+// busyWait is how long a writer waits for another process's transaction, and a reader for a recovery. Tests wait less.
+var busyWait = 10 * time.Second
 
 // writing are the parameters of a connection that writes. Its temporary tables stay in memory, so that a write opens no file: it must
 // not fail because this process has too many open.

@@ -47,11 +47,62 @@ func TestTheConnectionIsAsPromised(t *testing.T) {
 			t.Errorf("%s is %s, want %s", pragma, got, want)
 		}
 	}
+	copied, err := l.Snapshot(t.TempDir())
+	must(t, err)
+	must(t, copied.Close())
+	for name, db := range map[string]*sql.DB{"a lab": l.db, "a copy": copied.lab.db} { // writers wait for each other in this process, not for SQLite
+		if n := db.Stats().MaxOpenConnections; n != 1 {
+			t.Errorf("%s is written through %d connections", name, n)
+		}
+	}
 	if _, err := l.Reader.db.Exec("DELETE FROM run"); err == nil {
 		t.Error("a reader can write")
 	}
 	if _, err := l.db.Exec("INSERT INTO tag (run, name) VALUES (99, 'x')"); err == nil {
 		t.Error("foreign keys are not checked")
+	}
+}
+
+// TestClosingEndsQueries: also those that still wait for a connection.
+func TestClosingEndsQueries(t *testing.T) {
+	r := open(t, t.TempDir()).Reader
+	must(t, r.ctx.Err())
+	must(t, r.Close())
+	if r.ctx.Err() == nil {
+		t.Error("queries of a closed lab go on")
+	}
+}
+
+// TestWhyThereIsNoLab: a folder that cannot be looked into is not called one without a lab; a file of SQLite with a version of its own is another
+// program's, also if it has no tables yet.
+func TestWhyThereIsNoLab(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	must(t, os.WriteFile(file, nil, 0o666))
+	if _, err := OpenReader(filepath.Join(file, "lab")); err == nil || strings.Contains(err.Error(), "there is no lab") || !strings.HasPrefix(err.Error(), "store: ") {
+		t.Errorf("a file as a folder: %v", err)
+	}
+	execFile(t, dir, "PRAGMA user_version = 5")
+	for name, open := range map[string]func() error{"reading": func() error { _, err := OpenReader(dir); return err }, "writing": func() error { _, err := Open(dir, Options{}); return err }} {
+		if err := open(); err == nil || !strings.Contains(err.Error(), "is a SQLite file of another program") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestOwnErrorsKeepTheirWords: what names the run or the study already does not get the name of the file, too.
+func TestOwnErrorsKeepTheirWords(t *testing.T) {
+	l := open(t, t.TempDir())
+	for _, err := range []error{ErrLost, ErrDone, &HeldError{}, &NotFoundError{}, &StudyNotFoundError{}} {
+		if got := l.explain(fmt.Errorf("run: %w", err)); got.Error() != "run: "+err.Error() {
+			t.Errorf("%v becomes %v", err, got)
+		}
+	}
+	if err := l.explain(nil); err != nil {
+		t.Error(err)
+	}
+	if err := l.explain(errDisk); !errors.Is(err, errDisk) || !strings.Contains(err.Error(), databasePath(l.dir)) {
+		t.Error(err)
 	}
 }
 

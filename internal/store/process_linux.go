@@ -40,6 +40,10 @@ func readStat(pid int) (state, started string, err error) {
 	if err != nil {
 		return "", "", err
 	}
+	return statFields(pid, b)
+}
+
+func statFields(pid int, b []byte) (state, started string, err error) {
 	// Field 2 is the command in brackets and may contain anything, even brackets.
 	i := strings.LastIndexByte(string(b), ')')
 	fields := strings.Fields(string(b[i+1:]))

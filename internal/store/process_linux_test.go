@@ -1,8 +1,10 @@
 package store
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +26,14 @@ func TestAProcessThatNobodyWaitedForHasEnded(t *testing.T) {
 	must(t, unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil))
 	if !ended(pid, started) {
 		t.Error("a dead process lives")
+	}
+	for text, want := range map[string]string{
+		"7 (a) b) S" + strings.Repeat(" 1", 18) + " 99": "S 99 <nil>", "7 (a) S" + strings.Repeat(" 1", 18): "  store: /proc/7/stat has 21 fields", "7": "  store: /proc/7/stat has 3 fields",
+	} {
+		state, started, err := statFields(7, []byte(text))
+		if got := fmt.Sprint(state, " ", started, " ", err); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
 	}
 	if ended(os.Getpid(), "") {
 		t.Error("this process has ended")

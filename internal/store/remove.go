@@ -172,16 +172,9 @@ func (r *Reader) Leftovers() (left, foreign []string, err error) {
 func (l *Lab) GC() ([]string, error) {
 	var names []string
 	// During a write transaction no process can add a run, whose directory comes after its row.
-	err := l.write(func(tx *sql.Tx) error {
+	err := l.write(func(*sql.Tx) error {
 		left, _, err := l.Leftovers()
 		for _, name := range left {
-			var known bool
-			if err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM run WHERE hash = ?)", name).Scan(&known); err != nil {
-				return err
-			}
-			if known {
-				continue
-			}
 			names = append(names, name)
 			if isHash(name) {
 				if err := l.trash(name); err != nil {

@@ -81,7 +81,7 @@ func (s *Snapshot) Close() error { return s.lab.db.Close() }
 // Finish gives the database its final name.
 func (s *Snapshot) Finish() error {
 	err := s.lab.write(func(tx *sql.Tx) error { return execute(tx, "DELETE FROM removal") })
-	if err := errors.Join(err, s.Close()); err != nil {
+	if err := closeWhole(s.lab.db, s.part, err); err != nil {
 		return err
 	}
 	if err := os.Rename(s.part, databasePath(s.dir)); err != nil {

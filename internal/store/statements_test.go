@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -152,7 +153,7 @@ func studied(t *testing.T, f *failing) *Lab {
 			t.Fatal(err)
 		}
 	}
-	must(l.SaveStudy("study", "a title", "source", []Member{{Spec: spec(1), Note: "one"}, {Spec: spec(2), Note: "two"}}))
+	must(l.SaveStudy("study", "a title", "source", []Member{{Spec: spec(1), Note: "one"}, {Spec: spec(2), Note: "two"}, {Spec: spec(4), Note: "four"}}))
 	must(l.SetRemark("study", "words"))
 	for n := 1; n <= 3; n++ {
 		c, _, err := l.Claim(spec(n))
@@ -165,6 +166,10 @@ func studied(t *testing.T, f *failing) *Lab {
 		}
 	}
 	must(l.Tag(hashOf(1), "tag"))
+	_, _, err := l.Claim(spec(4)) // by a process that has ended
+	must(err)
+	_, err = l.db.Exec("UPDATE claim SET pid_started = 'long ago'")
+	must(err)
 	reads, err := connector(databasePath(l.dir), writing)
 	must(err)
 	f.Connector = reads
@@ -255,6 +260,9 @@ func readings(t *testing.T) map[string]func(l *Lab) error {
 		"remark":       func(l *Lab) error { r, err := l.Remark("study"); return some(len(r), err) },
 		"remote":       func(l *Lab) error { _, err := l.Remote(one); return err },
 		"infinite":     func(l *Lab) error { _, _, err := l.Infinite(one); return err },
+		"foreign runs": func(l *Lab) error { _, err := l.foreignRuns(); return err },
+		"removals":     func(l *Lab) error { _, err := l.foreignRemovals(); return err },
+		"long texts":   func(l *Lab) error { _, err := l.longTexts(); return err },
 		"damage":       func(l *Lab) error { _, err := l.Damage(); return err },
 		"held":         func(l *Lab) error { return l.Held(one) },
 		"leftovers":    func(l *Lab) error { _, _, err := l.Leftovers(); return err },
@@ -337,6 +345,17 @@ func changes(t *testing.T) map[string]func(l *Lab, c *Claim) error {
 		},
 		"delete after": func(_ *Lab, c *Claim) error { return c.DeleteAfter(1) },
 		"beat":         func(_ *Lab, c *Claim) error { return c.Beat() },
+		"collect": func(l *Lab, _ *Claim) error {
+			if err := os.MkdirAll(l.RunDir(hashOf(7)), 0o777); err != nil {
+				return err
+			}
+			_, err := l.GC()
+			return err
+		},
+		"release":      func(l *Lab, _ *Claim) error { return l.Release(two) },
+		"work":         func(l *Lab, _ *Claim) error { return l.write(forgetWork) },
+		"drop":         func(l *Lab, _ *Claim) error { return (&Snapshot{lab: l}).Drop(one) },
+		"restart":      func(l *Lab, _ *Claim) error { return (&Snapshot{lab: l}).Restart(one) },
 		"finish":       func(_ *Lab, c *Claim) error { return c.Finish() },
 		"fail":         func(_ *Lab, c *Claim) error { return c.Fail(errors.New("reason")) },
 		"interrupt":    func(_ *Lab, c *Claim) error { return c.Interrupt() },
@@ -397,7 +416,7 @@ func TestAChangeIsWholeOrNone(t *testing.T) {
 				t.Fatalf("%s fails, and the lab has changed:\n%s\nwas\n%s", what, now, before)
 			}
 		})
-		if name != "beat" && name != "reopen" && name != "retry" && name != "open study" && name != "forget" && tables(t, l) == before {
+		if name != "beat" && name != "reopen" && name != "retry" && name != "open study" && name != "forget" && name != "collect" && tables(t, l) == before {
 			t.Errorf("%s changes nothing", name)
 		}
 	}

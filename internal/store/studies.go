@@ -247,7 +247,7 @@ func (l *Lab) touchStudy(name, change string, runs func(tx *sql.Tx) error) error
 // RetryStudy makes the failed runs of a study ready to be tried again, from their checkpoints if they have any, and returns how many
 // there were.
 func (l *Lab) RetryStudy(name string) (int, error) {
-	n := 0
+	var n int
 	err := l.touchStudy(name, "status = 'open'", func(tx *sql.Tx) error {
 		err := tx.QueryRow(`SELECT count(*) FROM run WHERE status = ? AND id IN
 			(SELECT run FROM study_run WHERE study = (SELECT id FROM study WHERE name = ?))`, Failed, name).Scan(&n)
@@ -268,8 +268,5 @@ func (l *Lab) RemoveStudy(name string) error {
 func (r *Reader) StudyRevision() (int64, error) {
 	var n sql.NullInt64
 	err := r.db.QueryRowContext(r.ctx, "SELECT sum(revision) FROM study").Scan(&n)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
 	return n.Int64, r.wrap(err)
 }

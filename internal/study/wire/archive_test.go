@@ -173,11 +173,11 @@ func TestMovingReplacesEntries(t *testing.T) {
 		t.Errorf("merged: %q", got)
 	}
 	for name, move := range map[string]func(from, to string) error{"move": MoveInto, "merge": mergeInto} {
-		if err := move(filepath.Join(top, "none"), to); !errors.Is(err, os.ErrNotExist) {
+		if err := move(filepath.Join(top, "nowhere"), to); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s from nowhere: %v", name, err)
 		}
 		must(t, os.MkdirAll(from, 0o777))
-		if err := move(from, filepath.Join(top, "none")); name == "move" && !errors.Is(err, os.ErrNotExist) { // nothing to move, and a folder to sync
+		if err := move(from, filepath.Join(top, "none for "+name)); name == "move" && !errors.Is(err, os.ErrNotExist) { // nothing to move, and a folder to sync
 			t.Errorf("%s into nowhere: %v", name, err)
 		}
 		put("from/x/y", "new")

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -337,8 +338,8 @@ func TestStatesOfTheQueueAreChecked(t *testing.T) {
 	if s, err := DecodeState(nil); err != nil || s.Epoch != 0 || s.Usable() != 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	for _, text := range []string{`{"epoch":-1}`, `{`, `[]`} {
-		if s, err := DecodeState([]byte(text)); err == nil || s.Epoch != 0 {
+	for text, cause := range map[string]string{`{"epoch":-1}`: "is of epoch -1", `{`: "unexpected end", `[]`: "cannot unmarshal", `{"epoch":3,"machine":7}`: "cannot unmarshal"} {
+		if s, err := DecodeState([]byte(text)); err == nil || s.Epoch != 0 || !strings.HasPrefix(err.Error(), "study: the saved state of a run") || !strings.Contains(err.Error(), cause) || strings.Contains(err.Error(), "%!") {
 			t.Errorf("%s: %+v, %v", text, s, err)
 		}
 	}

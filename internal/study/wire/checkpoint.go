@@ -41,8 +41,11 @@ func DecodeState(text []byte) (s State, err error) {
 	if len(text) == 0 {
 		return s, nil
 	}
-	if err := json.Unmarshal(text, &s); err != nil || s.Epoch < 0 {
-		return State{}, fmt.Errorf("study: the saved state of a run is of epoch %d: %w", s.Epoch, err)
+	if err := json.Unmarshal(text, &s); err != nil {
+		return State{}, fmt.Errorf("study: the saved state of a run: %w", err)
+	}
+	if s.Epoch < 0 {
+		return State{}, fmt.Errorf("study: the saved state of a run is of epoch %d", s.Epoch)
 	}
 	return s, nil
 }
