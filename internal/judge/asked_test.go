@@ -2,6 +2,7 @@ package judge_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"regexp"
@@ -126,28 +127,33 @@ func (q question) value(s side, kept, about []made, at map[string]string) (float
 	return v, ""
 }
 
+// inSize are the values of settings, small numbers first.
+var inSize = map[string][]string{"loss.kind": {"ce", "ls"}, "data.noise": {"0", "0.05", "0.1", "0.2"}, "net.width": {"8", "64", "256"}}
+
 // cells are the combinations of settings of the runs, small numbers first.
-func (q question) cells(kept []made) (out []map[string]string) {
-	if len(q.Cells) == 0 {
-		return []map[string]string{{}}
-	}
-	for _, loss := range []string{"ce", "ls"} {
-		for _, noise := range []string{"0", "0.05", "0.1", "0.2"} {
-			for _, width := range []string{"8", "64", "256"} {
-				at := map[string]string{}
-				for _, key := range q.Cells {
-					at[key] = map[string]string{"loss.kind": loss, "data.noise": noise, "net.width": width}[key]
-				}
-				there := slices.ContainsFunc(kept, func(m made) bool {
-					return (len(q.Except) == 0 || !matches(m, q.Except)) && inOrder(at) == inOrder(map[string]string{q.Cells[0]: m.setting(q.Cells[0]), q.Cells[len(q.Cells)/2]: m.setting(q.Cells[len(q.Cells)/2]), q.Cells[len(q.Cells)-1]: m.setting(q.Cells[len(q.Cells)-1])})
-				})
-				if there && !slices.ContainsFunc(out, func(o map[string]string) bool { return inOrder(o) == inOrder(at) }) {
-					out = append(out, at)
-				}
+func (q question) cells(kept []made) []map[string]string {
+	out := []map[string]string{{}}
+	for _, key := range q.Cells {
+		var longer []map[string]string
+		for _, at := range out {
+			for _, v := range inSize[key] {
+				one := maps.Clone(at)
+				one[key] = v
+				longer = append(longer, one)
 			}
 		}
+		out = longer
 	}
-	return out
+	return slices.DeleteFunc(out, func(at map[string]string) bool {
+		return !slices.ContainsFunc(kept, func(m made) bool {
+			for k, v := range at {
+				if m.setting(k) != v {
+					return false
+				}
+			}
+			return len(q.Except) == 0 || !matches(m, q.Except)
+		})
+	})
 }
 
 // TestQuestionsAreAnsweredSeedBySeed asks drawn questions of drawn studies and compares what each seed answers in each cell, which runs were
