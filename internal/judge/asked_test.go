@@ -25,7 +25,7 @@ type question struct {
 
 func drawQuestion(r *rand.Rand) question {
 	q := question{left: drawSide(r), right: drawSide(r)}
-	q.Statement = judge.Statement{ID: "x", Says: "so", Kind: []string{judge.Less, judge.More, judge.Linear}[r.IntN(3)], Left: q.left.expression(), Right: q.right.expression()}
+	q.Statement = judge.Statement{ID: "x", Says: "so", Kind: []string{judge.Less, judge.More, judge.Equal, judge.Linear}[r.IntN(4)], Left: q.left.expression(), Right: q.right.expression()}
 	q.Early, q.Percent, q.Runs = r.IntN(4) == 0, r.IntN(4) == 0, []string{"", "", "regular", "degenerate"}[r.IntN(4)]
 	q.Source = []judge.Source{judge.Ours, judge.FromFigure}[r.IntN(2)]
 	keys := []string{"loss.kind", "data.noise", "net.width"}
@@ -47,6 +47,9 @@ func drawQuestion(r *rand.Rand) question {
 		q.Cells, q.Except, q.Left, q.Right, q.X, q.Y, q.Band, q.Because = nil, nil, "", "", "data.noise", q.left.name, &[2]float64{-1, 1}, "a test"
 	} else if r.IntN(2) == 0 {
 		q.Unit = judge.LogRatio
+	}
+	if q.Kind == judge.Equal {
+		q.Band, q.Because = &[2]float64{.25, 1.5}, "a test"
 	}
 	return q
 }
@@ -212,6 +215,12 @@ func (q question) compare(t *testing.T, claim judge.Claim, all []made, seen map[
 	cells := q.cells(kept)
 	if !slices.Equal(e.Replicates, seeds) || len(e.Cells) != len(cells) || e.Percent != q.Percent || e.Mean != q.Mean {
 		t.Fatalf("seeds %v, %d cells, want %v and %v", e.Replicates, len(e.Cells), seeds, cells)
+	}
+	if e.Blocked != "" && (claim.Lacking != 0 || claim.Verdict != judge.CannotTell) {
+		t.Fatalf("%s, but lacking %d: %s", e.Blocked, claim.Lacking, claim.Verdict)
+	}
+	if unit := map[bool]float64{false: 1, true: 100}[q.Percent]; (e.Band == nil) != (q.Band == nil) || e.Band != nil && *e.Band != [2]float64{unit * q.Band[0], unit * q.Band[1]} {
+		t.Fatalf("band %v, want %g times %v", e.Band, unit, q.Band)
 	}
 	first := ""
 	for i, at := range cells {

@@ -255,6 +255,7 @@ func TestEstimatesOfFewReplicates(t *testing.T) {
 		"pooled of one replicate":   {Pooled([][]float64{{1, nan}, {3}}), 2, 1, false, 0},
 		"pooled of two":             {Pooled([][]float64{{1, 2}, {3, 4}}), 2.5, 2, true, 1},
 		"pooled, one never there":   {Pooled([][]float64{{1, 2, nan}, {3, 4, nan}}), 2.5, 2, true, 1},
+		"constants, one exact":      {Apart(Mean([]float64{1, 1, 1}), Estimate{Value: 3, DF: math.Inf(1), N: math.MaxInt}), -2, 3, true, math.Inf(1)},
 		"a difference of constants": {Welch([]float64{1, 1, 1}, []float64{3, 3}), -2, 2, true, 2},
 	} {
 		same := math.Abs(of.e.Value-of.value) < 1e-12 || math.IsNaN(of.e.Value) && math.IsNaN(of.value)
