@@ -89,9 +89,6 @@ func (f *frame) drawLine(g painter, s *Series) {
 
 func (f *frame) drawPoints(g painter, s *Series) {
 	size, marker := s.Size, s.Marker
-	if marker == NoMarker {
-		marker = Circle
-	}
 	if size == 0 {
 		size = 7
 		if marker == Dot {

@@ -56,18 +56,14 @@ func (e entry) draw(g painter, p point) {
 			drawHead(g, left, right, s.Color)
 		}
 		if s.Kind == Points || s.Kind == LinePoints {
-			m := s.Marker
-			if m == NoMarker {
-				m = Circle
-			}
 			size := s.Size
 			if size == 0 || size > 9 {
 				size = 7
 			}
-			if m == Dot {
+			if s.Marker == Dot {
 				size = 4
 			}
-			g.marks([]point{mid}, m, size, s.Color, 1, nil)
+			g.marks([]point{mid}, s.Marker, size, s.Color, 1, nil)
 		}
 	}
 }

@@ -121,9 +121,6 @@ func (g *pngPainter) image(at box, im *image.Paletted) {
 func (g *pngPainter) text(f face, words ...label) {
 	g.use(f.color, 1)
 	for _, w := range words {
-		if w.words == "" {
-			continue
-		}
 		switch f.anchor {
 		case middle:
 			w.at.x -= f.width(w.words) / 2

@@ -80,5 +80,8 @@ func ownValues(runs []*JudgedRun) string {
 	for _, k := range runs[0].OwnKeys() {
 		parts = append(parts, NameOf(k)+" "+MeanDeviation(runs, 1, func(s *JudgedRun) (float64, bool) { return s.Last(k.Split, k.Measure) }))
 	}
+	if len(parts) == 0 {
+		return "no values were reported"
+	}
 	return strings.Join(parts[:min(len(parts), mostOwnValues)], ", ")
 }

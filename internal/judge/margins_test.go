@@ -2,6 +2,7 @@ package judge
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,6 +24,27 @@ func TestMarginCurve(t *testing.T) {
 		}
 	}
 }
+
+// TestMarginCurveIsQuantiles: of margins that all differ, the curve begins at the least, ends at the largest and never falls.
+func TestMarginCurveIsQuantiles(t *testing.T) {
+	var r Run
+	f := &Features{D: 2, K: 2, Weight: []float64{1, 0, 0, 1}}
+	for i := range 201 {
+		at := math.Pi / 2 * float64(i) / 200
+		f.TrainH, f.Observed = append(f.TrainH, math.Cos(at), math.Sin(at)), append(f.Observed, i%2)
+	}
+	r.SetFeatures(f, "")
+	all, curve := JudgeRun(&r).sortedMargins(), MarginCurve(&r)
+	if len(all) != 201 || !slices.IsSorted(curve) || curve[0] != all[0] || curve[MarginPoints-1] != all[200] {
+		t.Fatalf("%d margins from %g to %g; curve %v", len(all), all[0], all[len(all)-1], curve)
+	}
+	for i, v := range curve {
+		if !(v >= all[max(2*i-2, 0)] && v <= all[min(2*i+2, 200)]) {
+			t.Errorf("quantile %d is %g, between %g and %g", i, v, all[max(2*i-2, 0)], all[min(2*i+2, 200)])
+		}
+	}
+}
+
 func TestMarginShare(t *testing.T) {
 	var a, b, c Run
 	wide := &Features{D: 2, K: 2, TrainH: []float64{1, 0, 1, 0, 0, 1, 0, 1}, Observed: []int{0, 0, 1, 1}, Weight: []float64{1, 0, 0, 1}}

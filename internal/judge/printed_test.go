@@ -36,6 +36,11 @@ func TestPrintedNumbers(t *testing.T) {
 		if err != nil || len(a.Claims) != 1 || a.Claims[0].Verdict != c.want || !strings.Contains(a.Claims[0].Reason, c.text) {
 			t.Errorf("%s: %+v, %v, wanted %q", name, a.Claims, err, c.want)
 		}
+		for i, cell := range a.Claims[0].Effect.Cells {
+			if far := strings.HasPrefix(c.numbers[i].Paper, "90"); cell.Contradicts != (far && c.full) {
+				t.Errorf("%s: %+v", name, cell)
+			}
+		}
 		for i, n := range a.Numbers {
 			if !strings.HasPrefix(n.Paper, c.numbers[i].Paper+" ± ") || !strings.Contains(n.Ours, " ± ") || !strings.Contains(n.Difference, "95 % interval") {
 				t.Errorf("%s: shown as %+v", name, n)

@@ -38,3 +38,59 @@ func TestSeedsThatChangeNothingAreRefused(t *testing.T) {
 		t.Errorf("judged again: %s, %v", again.Reason, err)
 	}
 }
+
+// TestOneNumberInCommonIsChance: two seeds that share one measured number are not the same run, nor are scripts whose values are few shares of 0 or 1;
+// more in common is no chance.
+func TestOneNumberInCommonIsChance(t *testing.T) {
+	six := func(change func(i int, r *judge.Run)) (runs []judge.Run) {
+		m := judgetest.Common()
+		m.Losses, m.Noises = []string{"ce"}, []float64{0}
+		runs = m.Runs(t)
+		for i := range runs {
+			judgetest.SetFinal(&runs[i], "train", "loss", .01*float64(i+1))
+			judgetest.SetFinal(&runs[i], "test", "loss", .1*float64(i+1))
+			change(i, &runs[i])
+		}
+		return runs
+	}
+	of := func(values ...float64) (runs []judge.Run) {
+		for seed := range 6 {
+			named := map[string]float64{"train/accuracy": 1}
+			for i, v := range values {
+				named[string(rune('a'+i))] = v
+			}
+			if seed > 1 { // the others differ
+				named["z"] = float64(seed)
+			}
+			runs = append(runs, script(t, string(rune('p'+seed)), `{"run":{"seed":`+string(rune('1'+seed))+`}}`, named))
+		}
+		return runs
+	}
+	for name, c := range map[string]struct {
+		runs []judge.Run
+		same bool
+	}{
+		"nothing": {six(func(int, *judge.Run) {}), false},
+		"nc1 alone": {six(func(i int, r *judge.Run) {
+			judgetest.SetFinal(r, "train", "nc1_pinv", 1)
+			judgetest.Forget(r, "test", "loss")
+			judgetest.SetFinal(r, "train", "loss", 0)
+		}), false},
+		"nc1 and a loss": {six(func(i int, r *judge.Run) {
+			judgetest.SetFinal(r, "train", "nc1_pinv", 1)
+			judgetest.Forget(r, "test", "loss")
+			judgetest.SetFinal(r, "train", "loss", 2)
+		}), true},
+		"zeros": {six(func(i int, r *judge.Run) {
+			for _, k := range [][2]string{{"train", "loss"}, {"train", "nc1_pinv"}, {"test", "loss"}} {
+				judgetest.SetFinal(r, k[0], k[1], 0)
+			}
+		}), false},
+		"a script's shares": {of(0, 1, 1, .5, .25), false}, "a script's numbers": {of(0, .5, .25, .125), true},
+	} {
+		claim, err := with(asks("1.0", "2.0"), func(s *judge.Statement) { s.Early = true }).Judge(c.runs)
+		if err != nil || strings.Contains(claim.Reason, "gave the same run") != c.same {
+			t.Errorf("%s: %s, %v", name, claim.Reason, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -234,8 +235,8 @@ func (s Statement) judge(done []*JudgedRun) (Claim, error) {
 		return Claim{}, fmt.Errorf("judge: claim %q: %w", s.ID, err)
 	}
 	e := s.eligible(done)
-	claim := Claim{ID: s.ID, Statement: s.Says, Provenance: s.Provenance, Verdict: CannotTell, Reason: e.blocked, Statistics: e.notes}
-	if len(e.kept) == 0 {
+	claim := Claim{ID: s.ID, Statement: s.Says, Provenance: s.Provenance, Verdict: CannotTell, Reason: cmp.Or(e.blocked, "except leaves out every run that could make a cell"), Statistics: e.notes}
+	if len(s.inCells(e.kept)) == 0 {
 		return claim, nil
 	}
 	return c.effect(e).claim(claim), nil

@@ -81,6 +81,43 @@ func TestTheoryInWords(t *testing.T) {
 	}
 }
 
+// TestTheoryInDigits: objectives to six digits, distances to three, sizes to four, of both kinds of classes where they differ.
+func TestTheoryInDigits(t *testing.T) {
+	of := func(rows map[[2]string]float64) string {
+		r := peeled(t, 1, rows)
+		return r.Theory()
+	}
+	const begin = "The least objective over free features is "
+	for want, rows := range map[string]map[[2]string]float64{
+		"0.123457 (proved); this run is 0.00123 above it, 0.997 %. Largest classes: ‖w‖ 1.235 (theory 2.346).":                                              {{"theory", "optimum"}: .1234567, {"train", "excess"}: .0012312, {"train", "w_norm_most"}: 1.23456, {"theory", "w_norm_most"}: 2.34567},
+		"0.5 (proved); this run reaches it, within rounding. Largest classes: ‖w‖ 1.5 (theory 1).":                                                          {{"train", "excess"}: 1e-6},
+		"0.5 (proved); this run is 0.00000123 below it, more than rounding explains. Largest classes: ‖w‖ 1.5 (theory 1).":                                  {{"train", "excess"}: -1.2345e-6},
+		"0 (proved); this run is 0.00123 above it. Largest classes: ‖w‖ 1.5 (theory 1).":                                                                    {{"theory", "optimum"}: 0, {"train", "excess"}: .0012345},
+		"0.5 (proved); this run is 0.001 above it, 0.2 %. Largest classes: ‖w‖ 1.5 (theory 1). Smallest classes: ‖w‖ 3 (theory 4), cos w 0.1 (theory 0.2).": {{"train", "w_norm_fewest"}: 3, {"theory", "w_norm_fewest"}: 4, {"train", "w_cos_fewest"}: .1},
+		"0.5 (proved); this run is 0.001 above it, 0.2 %. ‖w‖ 1.5 (theory 1).":                                                                              {{"train", "w_norm_fewest"}: 1.5, {"theory", "w_norm_fewest"}: 1},
+	} {
+		want = strings.ReplaceAll(want, "0.00000123", "1.23·10⁻⁶")
+		if got := of(rows); got != begin+want {
+			t.Errorf("%s\nwant %s%s", got, begin, want)
+		}
+	}
+	r := peeled(t, 1, nil)
+	judgetest.Miss(&r, "theory", "w_norm_most", "the optimum is not unique")
+	if got := r.Theory(); !strings.HasSuffix(got, "0.2 %. The optimum is not unique.") {
+		t.Error(got)
+	}
+	r = peeled(t, 1, nil)
+	judgetest.Forget(&r, "train", "excess")
+	r = r.After(100)
+	if got := r.Theory(); got != "" {
+		t.Errorf("of what was never measured: %q", got)
+	}
+	at := peeled(t, 1, map[[2]string]float64{{"theory", "w_cos_fewest"}: 1 - 1e-6, {"train", "excess"}: -.005})
+	if states := at.States(); !slices.Equal(states, []judge.State{judge.Minority}) {
+		t.Errorf("at the edge of what is one vector: %v", states)
+	}
+}
+
 // TestNamesBesideTheory: questions may name what runs have beside theory, and a near miss is told the name.
 func TestNamesBesideTheory(t *testing.T) {
 	for name, want := range map[string]string{

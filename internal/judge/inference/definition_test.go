@@ -255,6 +255,7 @@ func TestEstimatesOfFewReplicates(t *testing.T) {
 		"pooled of one replicate":   {Pooled([][]float64{{1, nan}, {3}}), 2, 1, false, 0},
 		"pooled of two":             {Pooled([][]float64{{1, 2}, {3, 4}}), 2.5, 2, true, 1},
 		"pooled, one never there":   {Pooled([][]float64{{1, 2, nan}, {3, 4, nan}}), 2.5, 2, true, 1},
+		"constants, one exact":      {Apart(Mean([]float64{1, 1, 1}), Estimate{Value: 3, DF: math.Inf(1), N: math.MaxInt}), -2, 3, true, math.Inf(1)},
 		"a difference of constants": {Welch([]float64{1, 1, 1}, []float64{3, 3}), -2, 2, true, 2},
 	} {
 		same := math.Abs(of.e.Value-of.value) < 1e-12 || math.IsNaN(of.e.Value) && math.IsNaN(of.value)
@@ -289,6 +290,49 @@ func TestQuotientsByConstants(t *testing.T) {
 			near(t, name+" lower end", q.Lo, math.Min(m.Lo/by, m.Hi/by), 1e-9)
 			near(t, name+" upper end", q.Hi, math.Max(m.Lo/by, m.Hi/by), 1e-9)
 			near(t, name+" degrees", q.DF, 9, 1e-9)
+		}
+	}
+}
+
+// TestErrorsOfQuotients: the error is that of a − θb over the mean of b, and of proportional samples nothing but rounding, of either sign.
+func TestErrorsOfQuotients(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 1))
+	for range 300 {
+		n := 3 + r.IntN(8)
+		a, b, rest := normal(r, n, 5, 1), normal(r, n, -3, .5), make([]float64, n)
+		for i := range a { // they go together
+			a[i] += b[i]
+		}
+		q, factor := Quotient(a, b), 10*r.NormFloat64()
+		for i := range rest {
+			rest[i] = a[i] - q.Value*b[i]
+			a[i] = factor * b[i]
+		}
+		near(t, "error", q.Error, Mean(rest).Error/math.Abs(stat.Mean(b, nil)), 1e-9)
+		p := Quotient(a, b)
+		tolerance := 1e-5 * math.Abs(factor)
+		near(t, "proportional: value", p.Value, factor, tolerance)
+		near(t, "proportional: error", p.Error, 0, tolerance)
+		near(t, "proportional: lower end", p.Lo, factor, tolerance)
+		near(t, "proportional: upper end", p.Hi, factor, tolerance)
+		for i := range rest {
+			rest[i] += 5
+		}
+		apart, x, y := QuotientApart(a, rest), Mean(a), Mean(rest)
+		near(t, "apart: error", apart.Error, math.Hypot(x.Error, x.Value/y.Value*y.Error)/math.Abs(y.Value), 1e-9*apart.Error)
+	}
+}
+
+// TestNoErrorNoProbability: without an error or degrees of freedom nothing is known of an end.
+func TestNoErrorNoProbability(t *testing.T) {
+	for _, e := range []Estimate{{Value: 1, Error: math.NaN(), DF: 4}, {Value: 1, Error: 1}, {Value: math.NaN(), Error: math.NaN()}} {
+		if p := e.below(0); !math.IsNaN(p) {
+			t.Errorf("%+v lies below 0 with probability %g", e, p)
+		}
+		for _, r := range regions {
+			if p := r.against(e); p < 1 {
+				t.Errorf("%+v is against %+v with %g", e, r, p)
+			}
 		}
 	}
 }

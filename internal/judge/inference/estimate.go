@@ -48,6 +48,9 @@ func upperQuantile(df float64) float64 {
 	if known, ok := quantiles.Load(df); ok {
 		return known.(float64)
 	}
+	if math.IsInf(df, 1) { // a number that is known exactly
+		return distuv.UnitNormal.Quantile(1 - tail)
+	}
 	q := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(1 - tail)
 	if df == math.Trunc(df) && df <= mostKept {
 		quantiles.Store(df, q)

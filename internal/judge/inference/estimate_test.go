@@ -214,6 +214,18 @@ func TestNeeded(t *testing.T) {
 	if got := Below(4).Needed(far); got != n { // on the other side, too
 		t.Errorf("%+v below 4 needs %d, not %d", far, got, n)
 	}
+	for at, end := range map[float64]float64{1: -1, 3: 4} { // the nearer end of a band counts
+		e, one := estimate(at, .7, 4, 5), Above(end)
+		if got, want := Within(-1, 4).Needed(e), one.Needed(e); got != want || Beyond(-1, 4).Needed(e) != want || got < 5 {
+			t.Errorf("%+v needs %d between −1 and 4, beside %g %d", e, got, end, want)
+		}
+	}
+	if got := Above(0).Needed(estimate(1, .01, 4, 5)); got != Enough {
+		t.Errorf("what is clear needs %d", got)
+	}
+	if got := Above(0).Needed(Mean(nil)); got != 0 {
+		t.Errorf("nothing needs %d", got)
+	}
 	if got := Above(1).Needed(e); got != 0 {
 		t.Errorf("a value on the end is decided by %d", got)
 	}

@@ -30,11 +30,8 @@ func Within(lo, hi float64) Region { return Region{Lo: lo, Hi: hi} }
 func Beyond(lo, hi float64) Region { return Region{Lo: lo, Hi: hi, Outside: true} }
 
 // answer is yes if the interval lies inside the region, no if it lies completely outside. An end of the region belongs to neither
-// side: a constant on it says nothing.
+// side: a constant on it says nothing. Neither does an estimate without an interval, whose ends are NaN.
 func (r Region) answer(e Estimate) Answer {
-	if math.IsNaN(e.Lo) || math.IsNaN(e.Hi) {
-		return CannotTell
-	}
 	inside, outside := e.Lo > r.Lo && e.Hi < r.Hi, e.Hi < r.Lo || e.Lo > r.Hi
 	if r.Outside {
 		inside, outside = outside, inside
@@ -154,9 +151,7 @@ func Holm(p []float64, level float64) (rejected []int) {
 func (r Region) Needed(e Estimate) int {
 	distance := math.Inf(1)
 	for _, end := range []float64{r.Lo, r.Hi} {
-		if !math.IsInf(end, 0) {
-			distance = math.Min(distance, math.Abs(e.Value-end))
-		}
+		distance = math.Min(distance, math.Abs(e.Value-end))
 	}
 	half := math.Max(e.Hi-e.Value, e.Value-e.Lo)
 	if needed := float64(e.N) * half * half / (distance * distance); needed > 0 && needed < 1e4 {
