@@ -30,40 +30,14 @@ func anglesOf(distances, scratch []float64) (sums angleSums, closest float64) {
 	return sums, slices.Min(distances)
 }
 
-// further fills the less common forms of NC2 and NC3.
+// further fills the less common forms of NC2.
 func (g *geometry) further(b *builder, s shape) {
-	means := []string{KeyNC2CosStd, KeyNC2Coherence}
-	both := []string{KeyNC3Centred, KeyWMeanAlignment}
-	g.furtherWeight(b, s)
-	if s.head == nil {
-		b.missAll(noWeights, both...)
+	if s.unmet(needWeights|needSeveral|needNonzeroW) == "" {
+		g.furtherWeight(b, s)
 	}
-	all := append(means, both...)
-	switch {
-	case s.empty >= 0:
-		b.missAll(emptyReason(s.empty), all...)
-	case s.k < 2:
-		b.missAll(oneClass, all...)
-	case !(dot(s.centred[:s.k*s.d], s.centred) > s.floor):
-		b.missAll("the class means coincide", all...)
-	default:
-		g.meanAngles(b, s)
-		if s.head != nil {
-			centredDuality(b, s)
-			g.alignment(b, s)
-		}
+	if s.unmet(needSeveral|needApart|needDirected) == "" {
+		putAngles(b, s.pairs, KeyNC2CosStd, KeyNC2Coherence)
 	}
-}
-
-// meanAngles fills the measures from cosines of centred means.
-func (g *geometry) meanAngles(b *builder, s shape) {
-	for k := range s.k {
-		if c := s.centred[k*s.d:][:s.d]; !(dot(c, c) > s.floor/float64(s.k)) {
-			b.missAll("a class mean is the global mean: its direction is undefined", KeyNC2CosStd, KeyNC2Coherence)
-			return
-		}
-	}
-	putAngles(b, s.pairs, KeyNC2CosStd, KeyNC2Coherence)
 }
 
 func putAngles(b *builder, p *pairs, deviation, coherence string) {
@@ -72,24 +46,9 @@ func putAngles(b *builder, p *pairs, deviation, coherence string) {
 	b.put(coherence, min(p.angles.coherence, 1))
 }
 
-// furtherWeight fills equal norms and equal angles of W, and its centred distance to a simplex ETF.
+// furtherWeight fills equal angles of W, and its centred distance to a simplex ETF.
 func (g *geometry) furtherWeight(b *builder, s shape) {
-	angles := []string{KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence}
-	keys := append([]string{KeyNC2WCentred, KeyNC2WNormCV, KeyNC2WMinorityCos}, angles...)
 	h := s.head
-	switch {
-	case h == nil:
-		b.missAll(noWeights, keys...)
-		return
-	case s.k < 2:
-		b.missAll(oneClass, keys...)
-		return
-	case !(norm(h.w) > 0):
-		b.missAll("W is zero", keys...)
-		return
-	}
-	mean, deviation := meanAndDeviation(h.norms[:s.k])
-	b.put(KeyNC2WNormCV, deviation/mean)
 	if b.any(KeyNC2WCentred) {
 		// If all rows of W are the same, they differ from their mean only by rounding.
 		if m := g.gram.of(g.team, h.centred, h.centred, s.k, s.d); norm(h.centred) > float64(s.k)*eps64*norm(h.w) {
@@ -98,7 +57,7 @@ func (g *geometry) furtherWeight(b *builder, s shape) {
 			b.miss(KeyNC2WCentred, "all rows of W are the same")
 		}
 	}
-	minorityCosine(b, s)
+	angles := []string{KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence}
 	if zero := slices.IndexFunc(h.norms[:s.k], func(x float64) bool { return !(x > 0) }); zero >= 0 {
 		b.missAll(fmt.Sprintf("row %d of W is zero: it has no direction", zero), angles...)
 		return
@@ -111,24 +70,20 @@ func (g *geometry) furtherWeight(b *builder, s shape) {
 	}
 }
 
+// rowVariation is the standard deviation of the norms of W's rows over their mean.
+func rowVariation(s *shape) (float64, string) {
+	mean, deviation := meanAndDeviation(s.head.norms[:s.k])
+	return deviation / mean, ""
+}
+
 // meanAndDeviation returns the mean of x and its standard deviation, divisor len(x).
 func meanAndDeviation(x []float64) (mean, deviation float64) {
 	s := spreadOf(x)
 	return s.mean, math.Sqrt(s.m2 / s.n)
 }
 
-// centredDuality fills ‖U(W) − U(H_cᵀ)‖.
-func centredDuality(b *builder, s shape) {
-	wNorm, meanNorm := norm(s.head.w), norm(s.centred[:s.k*s.d])
-	if !(wNorm > 0) {
-		b.miss(KeyNC3Centred, "W is zero")
-		return
-	}
-	b.put(KeyNC3Centred, unitDistance(s.head.w, s.centred[:s.k*s.d], wNorm, meanNorm, s.d))
-}
-
 // minorityCosine is the mean cosine between the rows of W of small classes, (‖Σû_k‖² − m)/(m(m−1)) for m unit rows û_k.
-func minorityCosine(b *builder, s shape) {
+func minorityCosine(s *shape) (float64, string) {
 	counts := s.counts
 	most, m, sum := slices.Max(counts), 0, make([]float64, s.d)
 	for k, n := range counts {
@@ -137,8 +92,7 @@ func minorityCosine(b *builder, s shape) {
 		}
 		size := s.head.norms[k]
 		if !(size > 0) {
-			b.miss(KeyNC2WMinorityCos, fmt.Sprintf("row %d of W is zero: it has no direction", k))
-			return
+			return 0, fmt.Sprintf("row %d of W is zero: it has no direction", k)
 		}
 		for i, v := range s.head.w[k*s.d:][:s.d] {
 			sum[i] += v / size
@@ -146,8 +100,7 @@ func minorityCosine(b *builder, s shape) {
 		m++
 	}
 	if m < 2 {
-		b.miss(KeyNC2WMinorityCos, "fewer than two classes have at most half as many samples as the largest")
-		return
+		return 0, "fewer than two classes have at most half as many samples as the largest"
 	}
-	b.put(KeyNC2WMinorityCos, max(-1, min(1, (dot(sum, sum)-float64(m))/float64(m*(m-1)))))
+	return max(-1, min(1, (dot(sum, sum)-float64(m))/float64(m*(m-1)))), ""
 }

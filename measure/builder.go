@@ -77,7 +77,10 @@ func newBuilder(w *wanted, im Imbalance) *builder {
 	}}
 }
 
-const outOfRange = "the value leaves the range of float64; scale the features towards 1"
+const (
+	outOfRange = "the value leaves the range of float64; scale the features towards 1"
+	notGiven   = "its inputs were not given"
+)
 
 // put stores a value.
 func (b *builder) put(key string, value float64) {
@@ -120,7 +123,7 @@ func (b *builder) finish() *Report {
 			b.report.Conventions[d.Key] = Convention{Name: d.Name, Formula: d.Formula, Weighting: d.weighting(b.im), Source: d.Source}
 			continue
 		}
-		b.miss(d.Key, "its inputs were not given")
+		b.miss(d.Key, notGiven)
 	}
 	return b.report
 }

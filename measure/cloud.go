@@ -144,8 +144,11 @@ func (c *cloud[T]) add(out, x, by, basis []float64, q int) {
 	gemm.Multiply(c.team, gemm.TN, kernel.Dense(m, q, x), kernel.Dense(m, q, x), kernel.Dense(q, q, out), gemm.Epilogue[float64]{Accumulate: true})
 }
 
-// cloudKeys are the measures that need a cloud.
-var cloudKeys = []string{KeyVCI, KeyFeatureRank, KeyFeatureStableRank, KeyOODNECO, KeyOODMahalanobis}
+// cloudKeys are the measures that need a cloud, layerKeys those of them that need no out-of-distribution features.
+var (
+	cloudKeys = keysOf(func(d *Definition) bool { return d.needs.any(needCovariance) })
+	layerKeys = keysOf(func(d *Definition) bool { return d.needs.any(needCovariance) && !d.needs.any(needOOD) })
+)
 
 // cloudWork estimates the operations of a cloud of n samples and k means and of one decomposition.
 func cloudWork(n, k, d int) float64 {
@@ -158,12 +161,10 @@ func (e *Engine[T]) clouds(b *builder, h *head, in *Input[T]) error {
 	s := &e.train
 	keys := cloudKeys
 	if in.OOD == nil {
-		keys = cloudKeys[:3]
+		keys = layerKeys
 	}
 	var c *cloud[T]
 	switch work := cloudWork(s.n, s.k, s.d); {
-	case s.empty >= 0:
-		b.missAll(emptyReason(s.empty), keys...)
 	case !b.any(keys...):
 	case !b.pays(work):
 		for _, key := range keys {

@@ -13,9 +13,7 @@ type rounding struct {
 
 // spreadMatters lists the measures that need the spread of classes as well as their means, if only to tell whether means
 // differ by more than rounding.
-var spreadMatters = []string{KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyRankBetween, KeyRankCut, KeyNC2MeansETF, KeyNC2MeansOF,
-	KeyNC2MeansCentred, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyNC3Gram, KeyNC3RankD,
-	KeyNC3Duality, KeyConfWeightAngle, KeyCDNVStd, KeyCDNVMax, KeyNC2CosStd, KeyNC2Coherence, KeyNC2MeansSELI, KeyParticipation, KeyNC3Centred, KeyWMeanAlignment}
+var spreadMatters = keysOf(func(d *Definition) bool { return d.needs.any(needSpread | needApart | needSized) })
 
 const coincident = "the class means coincide up to rounding: Σ_B = 0"
 

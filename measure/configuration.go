@@ -2,14 +2,8 @@ package measure
 
 import "math"
 
-// configuration fills the parts of M-D Def. 3.1's report that need only the uncentred class means:
-// the smallest entry and the overlap of supports.
-func configuration(b *builder, s shape) {
-	least := math.Inf(1)
-	for _, x := range s.means {
-		least = min(least, x)
-	}
-	b.put(KeyConfSmallestEntry, least)
+// supports fills the overlap of the supports of class means (M-D Def. 3.1).
+func supports(b *builder, s shape) {
 	if !b.any(KeyConfOverlap) {
 		return
 	}

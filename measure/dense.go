@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
-	"gonum.org/v1/gonum/mat"
 
 	"collapse.example/collapse/internal/spectrum"
 )
@@ -138,39 +137,35 @@ func (b *between) thinDirections(c []float64, k, d int) (directions, s []float64
 	if b.fromP {
 		rows, x = k-1, b.reduced(c, k, d)
 	}
-	var svd mat.SVD
-	if !svd.Factorize(mat.NewDense(rows, d, x), mat.SVDThinV) {
+	s, directions, ok := spectrum.Singular(x, rows, d, true)
+	if !ok {
 		return nil, nil
 	}
-	var v mat.Dense
-	svd.VTo(&v)
-	s, directions = svd.Values(nil), make([]float64, b.full*d)
-	for j := range b.full {
-		mat.Col(directions[j*d:][:d], j, &v)
-	}
-	return directions, s
+	return directions[:b.full*d], s
 }
 
 // eigen returns the eigenvalues of the symmetric a (n×n), descending, and their unit eigenvectors as rows;
 // false if the iteration fails.
 func eigen(a []float64, n int) (values, vectors []float64, ok bool) {
-	var e mat.EigenSym
-	copied, exponent, finite := symmetric(a, n)
-	if !finite || !e.Factorize(copied, true) {
+	columns, exponent, finite := symmetric(a, n)
+	if !finite {
 		return nil, nil, false
 	}
-	var columns mat.Dense
-	e.VectorsTo(&columns)
-	values, vectors = descending(e.Values(nil), exponent), make([]float64, n*n)
-	for j := range n {
-		mat.Col(vectors[j*n:][:n], n-1-j, &columns)
+	if values, ok = spectrum.Vectors(columns, n); !ok {
+		return nil, nil, false
 	}
-	return values, vectors, true
+	vectors = make([]float64, n*n)
+	for i := range n {
+		for j := range n {
+			vectors[j*n+i] = columns[i*n+n-1-j]
+		}
+	}
+	return descending(values, exponent), vectors, true
 }
 
-// symmetric copies a (n×n), divided by 2^exponent, into gonum's form; finite is false if it holds NaN or an infinity. The largest
+// symmetric copies a (n×n), divided by 2^exponent; finite is false if it holds NaN or an infinity. The largest
 // element is scaled near 1, and elements far below its rounding become zero, so that products neither overflow nor underflow.
-func symmetric(a []float64, n int) (copied *mat.SymDense, exponent int, finite bool) {
+func symmetric(a []float64, n int) (copied []float64, exponent int, finite bool) {
 	largest := 0.0
 	for _, x := range a[:n*n] {
 		if x-x != 0 {
@@ -180,13 +175,13 @@ func symmetric(a []float64, n int) (copied *mat.SymDense, exponent int, finite b
 	}
 	const negligible = 0x1p-100
 	_, exponent = math.Frexp(largest)
-	x := make([]float64, n*n)
+	copied = make([]float64, n*n)
 	for i, v := range a[:n*n] {
 		if !(math.Abs(v) < negligible*largest) {
-			x[i] = math.Ldexp(v, -exponent)
+			copied[i] = math.Ldexp(v, -exponent)
 		}
 	}
-	return mat.NewSymDense(n, x), exponent, true
+	return copied, exponent, true
 }
 
 // descending turns eigenvalues, ascending, into those times 2^exponent, the largest first.
@@ -204,6 +199,6 @@ func eigenvalues(a []float64, n int) ([]float64, bool) {
 	if !finite {
 		return nil, false
 	}
-	values, ok := spectrum.Of(copied)
+	values, ok := spectrum.Of(copied, n)
 	return descending(values, exponent), ok
 }

@@ -10,7 +10,7 @@
 // Features in files come as a Source (source.go: mapped arrays, shards). A stream or a shard yields Moments (moments.go),
 // which merge, and a SecondPass against merged Moments (shardpass.go); .ncs files hold both (state.go).
 //
-// Open registry.go first: the table of definitions. Then input.go for what goes in, engine.go for the order of the passes, present.go for
+// Open registry.go first: what a row says of a measure; rows_nc1.go and others hold the rows. Then input.go for what goes in, engine.go for the order of the passes, present.go for
 // the classes that are measured, firstpass.go and secondpass.go for the loops, widerun.go for the second pass when K·d is large
 // (internal/wide), between.go and precision.go for NC1 and its cut-off, pairs.go and geometry.go for NC2 and NC3, uncertainty.go for
 // rounding errors, null.go for shuffled labels, directions.go for NC1 by direction.

@@ -253,10 +253,6 @@ func (e *Engine[T]) means(s *samples[T], dropped *int, p present) error {
 
 // operator builds a split's NC1 operator, or returns the reason why NC1 is undefined.
 func (e *Engine[T]) operator(s *samples[T]) string {
-	switch {
-	case s.empty >= 0:
-		return emptyReason(s.empty)
-	}
 	e.second.clock.enter(PhaseBetween)
 	s.between.allowed = e.opt.allowed
 	count := s.count

@@ -3,6 +3,7 @@ package measure
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"collapse.example/collapse/parallel"
 )
@@ -14,54 +15,69 @@ type geometry struct {
 	rows pairs // of the rows of W
 }
 
-const (
-	oneClass  = "one class: there is nothing to compare"
-	noWeights = "no classifier weight was given"
-	allAlone  = "every class has a single sample: there is no spread to see"
-)
-
-// emptyReason names the class without samples.
-func emptyReason(class int) string { return fmt.Sprintf("class %d has no sample", class) }
-
 // shape is the input of geometry.
 type shape struct {
 	means, centred []float64 // (K×d)
 	centre         []float64 // (d)
 	k, d           int
 	counts         []int   // samples of each class
-	empty          int     // class without samples, −1: none
 	floor          float64 // ‖C‖² at or below which the class means coincide
 	rounding       rounding
 	head           *head // nil: none
 	pairs          *pairs
+	lack           needs // of those that class means and classifier can meet
+}
+
+// atCentre reports whether a class mean is the global mean, up to rounding.
+func (s *shape) atCentre() bool {
+	for k := range s.k {
+		if c := s.centred[k*s.d:][:s.d]; !(dot(c, c) > s.floor/float64(s.k)) {
+			return true
+		}
+	}
+	return false
+}
+
+// normsOf returns the norms of k rows of width d.
+func normsOf(rows []float64, k, d int) Vector {
+	out := make(Vector, k)
+	for i := range out {
+		out[i] = norm(rows[i*d:][:d])
+	}
+	return out
 }
 
 func (g *geometry) all(b *builder, s shape) {
 	g.gram.forget()
 	defer g.gram.forget()
+	for i := range definitions {
+		d := &definitions[i]
+		why := s.unmet(d.needs)
+		if why == "" && d.compute != nil && b.any(d.Key) {
+			var v float64
+			if v, why = d.compute(&s); why == "" {
+				b.put(d.Key, v)
+			}
+		}
+		if why != "" {
+			b.miss(d.Key, why)
+		}
+	}
 	g.further(b, s)
 	g.seliDistances(b, s)
 	g.oneVsRest(b, s)
 	if s.head != nil {
 		g.weight(b, s)
-	} else {
-		b.missAll(noWeights, KeyNC2W, KeyNC2RankD, KeyNC3Gram, KeyNC3Direct, KeyNC3RankD, KeyNC3Duality, KeyNC4Bias, KeyConfWeightAngle)
 	}
-	meanKeys := []string{KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax,
-		KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyNC3Gram, KeyNC3Direct, KeyNC3RankD, KeyNC3Duality, KeyTraceBetween, KeyParticipation,
-		KeyMeanNormRatio, KeyConfSmallestEntry, KeyConfMaxCos, KeyConfOverlap, KeyConfWeightAngle}
-	switch {
-	case s.empty >= 0:
-		b.missAll(emptyReason(s.empty), meanKeys...)
-	case s.k < 2:
-		b.missAll(oneClass, meanKeys...)
-	default:
-		b.put(KeyTraceBetween, dot(s.centred, s.centred)/float64(s.k))
-		g.uncentredMeans(b, s)
-		g.centredMeans(b, s)
+	if s.k < 2 {
+		return
+	}
+	g.uncentredMeans(b, s)
+	g.centredMeans(b, s)
+	if s.unmet(needWeights|needNonzeroW) == "" {
 		g.duality(b, s)
-		configuration(b, s)
 	}
+	supports(b, s)
 }
 
 // weight fills the measures that need only W and h_G.
@@ -73,75 +89,80 @@ func (g *geometry) weight(b *builder, s shape) {
 	}
 	b.put(KeyNC4Bias, norm(residual))
 	b.report.PerClass["weight_norm"] = append(Vector(nil), h.norms...)
-	if s.k < 2 {
-		b.missAll(oneClass, KeyNC2W, KeyNC2RankD)
+	if s.unmet(needSeveral|needNonzeroW) != "" {
 		return
 	}
 	w := h.ofSize1()
 	m := g.gram.of(g.team, w, w, s.k, s.d)
 	f := m.frobenius()
-	if !(f > 0) {
-		b.missAll("W is zero", KeyNC2W, KeyNC2RankD)
-		return
-	}
 	b.put(KeyNC2W, m.toETF(f))
 	rankD(b, KeyNC2RankD, m, f)
 }
 
 // uncentredMeans fills the measures of the Gram matrix of class means.
 func (g *geometry) uncentredMeans(b *builder, s shape) {
-	norms := make(Vector, s.k)
-	least, most := math.Inf(1), 0.0
-	for k := range norms {
-		norms[k] = norm(s.means[k*s.d:][:s.d])
-		least, most = min(least, norms[k]), max(most, norms[k])
-	}
+	norms := normsOf(s.means, s.k, s.d)
 	b.report.PerClass["mean_norm"] = norms
-	if !(most > 0) {
-		b.missAll(AllMeansZero, KeyNC2MeansETF, KeyNC2MeansOF, KeyMeanNormRatio, KeyConfMaxCos)
+	if s.unmet(needSized) != "" {
 		return
 	}
-	b.put(KeyMeanNormRatio, least/most)
 	m := g.gram.of(g.team, s.means, s.means, s.k, s.d)
 	m.shifted(s.means, s.centred, s.centre)
 	f := m.frobenius()
 	b.put(KeyNC2MeansETF, m.toETF(f))
 	b.put(KeyNC2MeansOF, m.toFrame(f))
-	if !(least > 0) {
+	if !(slices.Min(norms) > 0) {
 		b.miss(KeyConfMaxCos, "a class mean is zero")
 		return
 	}
 	b.put(KeyConfMaxCos, min(s.pairs.maxCos, 1))
 }
 
+// meanSquare is tr Σ_B.
+func meanSquare(s *shape) (float64, string) { return dot(s.centred, s.centred) / float64(s.k), "" }
+
+// normRatio is the shortest class mean over the longest.
+func normRatio(s *shape) (float64, string) {
+	norms := normsOf(s.means, s.k, s.d)
+	return slices.Min(norms) / slices.Max(norms), ""
+}
+
+// normVariation is the standard deviation of the norms of centred class means over their mean.
+func normVariation(s *shape) (float64, string) {
+	norms, sum, spread := normsOf(s.centred, s.k, s.d), 0.0, 0.0
+	for _, x := range norms {
+		sum += x
+	}
+	mean := sum / float64(s.k)
+	for _, x := range norms {
+		spread += (x - mean) * (x - mean)
+	}
+	return math.Sqrt(spread/float64(s.k)) / mean, ""
+}
+
+// smallestEntry is that of the class means.
+func smallestEntry(s *shape) (float64, string) {
+	least := math.Inf(1)
+	for _, x := range s.means {
+		least = min(least, x)
+	}
+	return least, ""
+}
+
 // centredMeans fills the measures of μ_k − h_G.
 func (g *geometry) centredMeans(b *builder, s shape) {
-	norms := make(Vector, s.k)
-	least, sum := math.Inf(1), 0.0
-	for k := range norms {
-		norms[k] = norm(s.centred[k*s.d:][:s.d])
-		least = min(least, norms[k])
-		sum += norms[k]
-	}
+	norms := normsOf(s.centred, s.k, s.d)
 	b.report.PerClass["centred_norm"] = norms
-	if !(dot(norms, norms) > s.floor) {
-		b.missAll("the class means coincide", KeyParticipation, KeyNC2MeansCentred, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz)
+	if s.unmet(needApart) != "" {
 		return
 	}
 	m := g.gram.of(g.team, s.centred, s.centred, s.k, s.d)
 	size := m.frobenius()
 	b.put(KeyNC2MeansCentred, m.toETF(size))
 	b.put(KeyParticipation, math.Pow(dot(norms, norms)/size, 2))
-	mean, spread := sum/float64(s.k), 0.0
-	for _, x := range norms {
-		spread += (x - mean) * (x - mean)
+	if s.unmet(needDirected) == "" {
+		angles(b, s)
 	}
-	b.put(KeyNC2NormCV, math.Sqrt(spread/float64(s.k))/mean)
-	if !(least*least > s.floor/float64(s.k)) {
-		b.missAll("a class mean is the global mean: its direction is undefined", KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz)
-		return
-	}
-	angles(b, s)
 }
 
 // angles fills the measures from the angles between centred means.
@@ -171,26 +192,18 @@ func angles(b *builder, s shape) {
 	b.put(KeyGNC2Riesz, p.rieszVariance())
 }
 
-// duality fills NC3.
+// duality fills NC3; W is not zero.
 func (g *geometry) duality(b *builder, s shape) {
 	h := s.head
-	if h == nil {
+	wNorm := norm(h.w)
+	if s.unmet(needSized) == "" {
+		b.put(KeyNC3Direct, unitDistance(h.w, s.means, wNorm, norm(s.means), s.d))
+	}
+	if s.unmet(needApart) != "" {
 		return
 	}
-	wNorm, meanNorm := norm(h.w), norm(s.means)
-	if !(wNorm > 0) {
-		b.missAll("W is zero", KeyNC3Gram, KeyNC3Direct, KeyNC3RankD, KeyNC3Duality, KeyConfWeightAngle)
-		return
-	}
-	if meanNorm > 0 {
-		b.put(KeyNC3Direct, unitDistance(h.w, s.means, wNorm, meanNorm, s.d))
-	} else {
-		b.miss(KeyNC3Direct, AllMeansZero)
-	}
-	if !(dot(s.centred, s.centred) > s.floor) {
-		b.missAll("the class means coincide", KeyNC3Gram, KeyNC3RankD, KeyNC3Duality, KeyConfWeightAngle)
-		return
-	}
+	b.put(KeyNC3Centred, unitDistance(h.w, s.centred[:s.k*s.d], wNorm, norm(s.centred[:s.k*s.d]), s.d))
+	g.alignment(b, s)
 	m := g.gram.of(g.team, h.ofSize1(), s.centred, s.k, s.d)
 	if f := m.frobenius(); f > 0 {
 		b.put(KeyNC3Gram, m.toETF(f))

@@ -12,11 +12,6 @@ import (
 	"collapse.example/collapse/measure/measuretest"
 )
 
-// powers are the powers of a common scale of features that measures go with, while W goes with its inverse. The others are free of it.
-var powers = map[string]float64{
-	measure.KeyTraceWithin: 2, measure.KeyTraceBetween: 2, measure.KeyMemRedrawn: 1, measure.KeyMemFlipped: 1, measure.KeyMemMean: 1, measure.KeyConfSmallestEntry: 1,
-}
-
 // ofCoordinates are the measures that are defined by coordinates: a rotation changes them.
 var ofCoordinates = map[string]bool{measure.KeyConfSmallestEntry: true, measure.KeyConfOverlap: true}
 
@@ -96,7 +91,7 @@ func agree(t *testing.T, what string, a, b *measure.Report, scale float64, excep
 			t.Errorf("%s: %s: %.17g (missing %q) and %.17g (missing %q)", what, d.Key, x, a.Missing[d.Key], y, b.Missing[d.Key])
 			continue
 		}
-		unit := math.Pow(scale, powers[d.Key])
+		unit := math.Pow(scale, float64(measure.PowerOf(d.Key)))
 		openA, knownA := a.Open(d.Key)
 		openB, knownB := b.Open(d.Key)
 		compared[d.Key]++

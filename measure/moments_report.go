@@ -92,10 +92,10 @@ func (e *Engine[T]) moments(m *Moments, w, b []float64) (*Report, error) {
 	e.classPairs()
 	e.momentsWithin(out, m)
 	e.geometry.all(out, e.train.shape(e.cut(&e.train), h, &e.pairs))
-	for _, key := range []string{KeyAccuracy, KeyNCCAccuracy, KeyNC4NCCMismatch, KeyMarginMean, KeyMarginMin, KeyMarginMax, KeyVCI, KeyFeatureRank, KeyFeatureStableRank} {
-		out.miss(key, secondLook)
-	}
-	out.miss(KeyNumericalRank, ofOneClass)
+	out.missNeeding(needOOD, noOOD)
+	out.missNeeding(needTest, noTest)
+	out.missNeeding(needSamples|needCovariance, secondLook)
+	out.missNeeding(needTogether, ofOneClass)
 	return e.momentsReport(out, m, false), nil
 }
 

@@ -5,6 +5,9 @@ import (
 	"math"
 )
 
+// distanceKeys are the measures of spread beside the distances of class means.
+var distanceKeys = keysOf(func(d *Definition) bool { return d.needs&(needSpread|needApart) == needSpread|needApart })
+
 // within fills NC1 and its relatives from the train sample counts; white says whether NC1's sum was computed.
 func (e *Engine[T]) within(b *builder, noOperator string, white bool) {
 	s, t := &e.train, &e.train.sampleCounts
@@ -16,18 +19,14 @@ func (e *Engine[T]) within(b *builder, noOperator string, white bool) {
 		}
 	}
 	b.report.PerClass["within_trace"] = perClass
-	switch {
-	case s.empty >= 0:
-		b.missAll(emptyReason(s.empty), KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyNC1Pinv, KeyCDNVStd, KeyCDNVMax, KeyVCI)
-		return
-	case s.alone:
-		b.missAll(allAlone, KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyNC1Pinv, KeyCDNVStd, KeyCDNVMax, KeyVCI)
+	if s.alone {
+		b.missNeeding(needSpread, allAlone)
 		return
 	}
 	traceWithin := average(t.scatter, s.count, s.n, e.opt.Imbalance)
 	b.put(KeyTraceWithin, traceWithin)
 	if noOperator != "" {
-		b.missAll(noOperator, KeyNC1Pinv, KeyNC1TraceRatio, KeyCDNV, KeyCDNVStd, KeyCDNVMax, KeyVCI)
+		b.missAll(noOperator, distanceKeys...)
 		return
 	}
 	switch {

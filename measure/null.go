@@ -56,9 +56,8 @@ func (c collectNull) ranges(m int) map[string]Null {
 	return out
 }
 
-// nullKeys are the measures that have a null: those that labels and features give without a classifier.
-var nullKeys = []string{KeyNC1Pinv, KeyNC1TraceRatio, KeyCDNV, KeyTraceWithin, KeyTraceBetween, KeyRankBetween, KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF,
-	KeyNC2NormCV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyMeanNormRatio, KeyConfMaxCos, KeyNCCAccuracy}
+// nullKeys are the measures that have a null: labels and features give them without a classifier.
+var nullKeys = keysOf(func(d *Definition) bool { return d.Chance > NotShuffled })
 
 // shuffles fills Report.Null from features.
 func (e *Engine[T]) shuffles(r *Report) error {

@@ -19,7 +19,7 @@ const samplesPerCoordinate = 10 // that a null of moments needs
 // draws are too close to a simplex, and there is no null.
 func (e *Engine[T]) momentsNull(r *Report, m *Moments) error {
 	s := &e.train
-	if m.Pooled == nil || s.k < 2 || s.n < samplesPerCoordinate*s.d || s.empty >= 0 {
+	if m.Pooled == nil || s.k < 2 || s.n < samplesPerCoordinate*s.d {
 		return nil
 	}
 	labels := newLabelDraw(e.opt.Team, m)
@@ -29,7 +29,7 @@ func (e *Engine[T]) momentsNull(r *Report, m *Moments) error {
 	random := rand.New(rand.NewPCG(nullSeed, uint64(s.n)^fractions(m.Far)))
 	values, draws := collectNull{}, nulls(e.opt.Null, m.D, m.K, m.D)
 	opt := e.opt.plain(r.Measures.of)
-	opt.Measures = slices.DeleteFunc(opt.Measures, func(key string) bool { return !slices.Contains(nullKeys, key) || key == KeyNCCAccuracy })
+	opt.Measures = slices.DeleteFunc(opt.Measures, func(key string) bool { return !slices.Contains(nullKeys, key) || slices.Contains(sampleKeys, key) })
 	for range draws {
 		fresh, err := NewEngine[float64](opt)
 		if err != nil {

@@ -18,14 +18,7 @@ const mostMargins = 1024
 func (g *geometry) oneVsRest(b *builder, s shape) {
 	const key = KeyGNC2WMargin
 	h := s.head
-	switch {
-	case h == nil:
-		b.miss(key, noWeights)
-		return
-	case s.k < 2:
-		b.miss(key, oneClass)
-		return
-	case !b.any(key):
+	if s.unmet(needWeights|needSeveral|needNonzeroW) != "" || !b.any(key) {
 		return
 	}
 	if zero := slices.IndexFunc(h.norms[:s.k], func(x float64) bool { return !(x > 0) }); zero >= 0 {

@@ -144,9 +144,7 @@ func (e *Engine[T]) oodScores(b *builder, h *head, c *cloud[T], tested bool) err
 		known = &e.test
 	}
 	o := oodScorer{k: e.train.k, d: e.train.d, head: h}
-	if h == nil {
-		b.missAll(noWeights, oodKeys[:3]...)
-	} else if b.any(oodKeys[:3]...) {
+	if h != nil && b.any(oodKeys[:3]...) {
 		o.logits(h, e.train.centre)
 	}
 	if c != nil {
@@ -196,10 +194,7 @@ func (e *Engine[T]) scores(s *samples[T], o *oodScorer) (lists [oodCount][]float
 func principal[T kernel.Float](b *builder, c *cloud[T], k int) []float64 {
 	r, d := k-1, c.s.d
 	switch {
-	case !b.any(KeyOODNECO):
-		return nil
-	case r < 1:
-		b.miss(KeyOODNECO, oneClass)
+	case r < 1 || !b.any(KeyOODNECO):
 		return nil
 	case r >= d:
 		b.miss(KeyOODNECO, fmt.Sprintf("d = %d is not above K−1 = %d: all directions are principal", d, r))

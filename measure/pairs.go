@@ -279,11 +279,11 @@ func (t pairColumnTask) Run(strip int) {
 func (e *Engine[T]) classPairs() {
 	s := &e.train
 	e.pairs.swept = false
-	if s.empty >= 0 || s.k < 2 {
+	if s.k < 2 {
 		return
 	}
 	cheap := !e.opt.again && pairsWork(s.k, s.d) <= cheapPairsWork
-	if cheap || e.want.any(KeyCDNV, KeyNC2CosDeviation, KeyNC2CosMax, KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyNC2CosStd, KeyNC2Coherence, KeyCDNVStd, KeyCDNVMax, KeyConfMaxCos, KeyNC4NCCMismatch, KeyNCCAccuracy) {
+	if cheap || e.want.any(meanPairKeys...) {
 		e.pairs.sweep(e.opt.Team, s.means, s.centred, s.centre, s.k, s.d)
 	}
 }

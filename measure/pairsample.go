@@ -32,8 +32,8 @@ const (
 // averageKeys are the measures of pairs that a sample can estimate, extremeKeys those that it cannot: largest values, and values
 // decided by the nearest pairs.
 var (
-	averageKeys = []string{KeyCDNV, KeyCDNVStd, KeyNC2CosDeviation, KeyNC2CosStd, KeyGNC2Distance, KeyGNC2Log, KeyNC2WCosDeviation, KeyNC2WCosStd}
-	extremeKeys = []string{KeyCDNVMax, KeyNC2CosMax, KeyNC2Coherence, KeyConfMaxCos, KeyGNC2Riesz, KeyNC2WCoherence}
+	averageKeys = keysOf(func(d *Definition) bool { return d.pairs == pairAverage })
+	extremeKeys = keysOf(func(d *Definition) bool { return d.pairs == pairExtreme })
 )
 
 // samplePairs makes a builder's report use a sample of the pairs if all of them are too much work without being named.

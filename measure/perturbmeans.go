@@ -33,7 +33,13 @@ type meanPerturber struct {
 }
 
 // ofWeights are the measures of the classifier alone, which do not depend on class means.
-var ofWeights = []string{KeyNC2W, KeyNC2WCentred, KeyNC2WNormCV, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence, KeyNC2WMinorityCos, KeyNC2WSELI, KeyGNC2WMargin, KeyNC2RankD}
+var ofWeights = keysOf(func(d *Definition) bool { return d.needs.any(needNoFeatures) })
+
+// sampleKeys are the measures that need every sample, spreadKeys those of the spread within classes that class means and scatters give.
+var (
+	sampleKeys = keysOf(func(d *Definition) bool { return d.needs.any(needSamples) })
+	spreadKeys = keysOf(func(d *Definition) bool { return d.needs&(needSpread|needCovariance|needOperator) == needSpread })
+)
 
 // meanMoves returns how many evaluations are made for k classes of width d.
 func meanMoves(k, d int) int {
@@ -72,16 +78,16 @@ func (x *meanPerturber) perturb(r *Report, random *rand.Rand) error {
 	for _, c := range x.m.Count {
 		n += c
 	}
-	spread, white := x.noise(n)
+	wide, white := x.noise(n)
 	for key, v := range r.Measures.of {
 		dependence := certainty(len(moves.values)) * max(again.size(key)/step, least*math.Abs(v)/4)
 		own := dependence*sums + sumsRounding(n, x.m.D)*math.Abs(v)
 		var noise float64
-		switch key {
-		case KeyTraceWithin, KeyNC1TraceRatio, KeyCDNV, KeyCDNVStd, KeyCDNVMax:
-			noise = spread
-		case KeyNC1Pinv:
+		switch {
+		case key == KeyNC1Pinv:
 			noise = white
+		case slices.Contains(spreadKeys, key):
+			noise = wide
 		}
 		r.state(key, own, dependence*given/3+noise*math.Abs(v))
 	}
@@ -344,7 +350,7 @@ func (r *Report) ofSamples(m *Moments, variance []float64) {
 			r.state(key, u*angle*math.Sqrt(float64(m.D)), given*angle)
 		}
 	}
-	for _, key := range []string{KeyMemRedrawn, KeyMemFlipped, KeyMemMean, KeyMemNormalised} {
+	for _, key := range truthKeys {
 		if v, ok := r.Measures.of[key]; ok && v > 0 {
 			far := math.Sqrt(square) / max(r.Measures.of[KeyMemMean], math.SmallestNonzeroFloat64)
 			r.state(key, (u*far+sumsRounding(r.N, m.D))*v, given*far*v)

@@ -30,10 +30,6 @@ func ranksWork(count []int, d int) float64 {
 
 // run fills numerical_rank and the per-class ranks.
 func (r *ranks[T]) run(b *builder, team *parallel.Team, s *samples[T]) error {
-	if s.empty >= 0 {
-		b.miss(KeyNumericalRank, emptyReason(s.empty))
-		return nil
-	}
 	r.sortRows(s)
 	numerical, stable, effective := make(Vector, s.k), make(Vector, s.k), make(Vector, s.k)
 	mean, from := 0.0, 0

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Report holds every measure of one set of features. Its JSON form has the stable keys of registry.go.
+// Report holds every measure of one set of features. Its JSON form has the stable keys of rows_*.go.
 type Report struct {
 	N           int   `json:"n"` // measured samples
 	D           int   `json:"d"`

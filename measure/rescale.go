@@ -16,9 +16,6 @@ const extreme = 160
 
 const scaleRows = 64 // rows of a source that show its size
 
-// unitPowers are the powers of the features' unit in measures that have one.
-var unitPowers = map[string]int{KeyTraceWithin: 2, KeyTraceBetween: 2, KeyMemRedrawn: 1, KeyMemFlipped: 1, KeyMemMean: 1, KeyConfSmallestEntry: 1}
-
 // vectorPowers are the same of vectors over classes.
 var vectorPowers = map[string]int{"within_trace": 2, "test_within_trace": 2, "mean_norm": 1, "centred_norm": 1, "weight_norm": -1}
 
@@ -112,9 +109,10 @@ func (m *Moments) rescaled(exp int) *Moments {
 
 // rescale multiplies what has a unit by 2^exp, and says what then leaves the range.
 func (r *Report) rescale(exp int) {
-	for key, power := range unitPowers {
+	for i := range definitions {
+		key, power := definitions[i].Key, definitions[i].power
 		v, ok := r.Measures.of[key]
-		if !ok {
+		if !ok || power == 0 {
 			continue
 		}
 		by := func(x float64) float64 { return math.Ldexp(x, power*exp) }

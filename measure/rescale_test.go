@@ -45,7 +45,7 @@ func TestScaleChangesNothing(t *testing.T) {
 	for _, exp := range []int{-270, -200, 200, 256, 270} {
 		got := mustMeasure(t, scaledSet(math.Ldexp(1, exp)), opt)
 		for key, v := range want.Measures.All() {
-			power := unitPowers[key]
+			power := PowerOf(key)
 			x, ok := got.Value(key)
 			if scaled := math.Ldexp(x, -power*exp); !ok || scaled != v {
 				t.Errorf("2^%d: %s is %g (%v), want %g", exp, key, scaled, ok, v)

@@ -24,7 +24,6 @@ type samples[T kernel.Float] struct {
 	means     []float64 // (k×d) μ_k; zero rows for classes without samples
 	centre    []float64 // (d) h_G, by the imbalance convention
 	centred   []float64 // (k×d) μ_k − h_G
-	empty     int       // first class without a sample, −1: none
 	isFloat32 bool      // float32 holds every measured value
 
 	variance []float64 // (d) of each coordinate within classes, from a few samples: the size of the rounded numbers
@@ -101,14 +100,11 @@ func (s *samples[T]) countClasses() {
 	s.sumCounts()
 }
 
-// sumCounts derives n, empty and alone from count.
+// sumCounts derives n and alone from count.
 func (s *samples[T]) sumCounts() {
-	s.n, s.empty, s.alone = 0, -1, true
-	for c, n := range s.count {
+	s.n, s.alone = 0, true
+	for _, n := range s.count {
 		s.n += n
-		if n == 0 && s.empty < 0 {
-			s.empty = c
-		}
 		s.alone = s.alone && n <= 1
 	}
 }
@@ -263,7 +259,9 @@ func (s *samples[T]) keptMeans() []float64 {
 // shape is the input of geometry.
 func (s *samples[T]) shape(cut cutoff, h *head, p *pairs) shape {
 	r := s.rounding()
-	return shape{rounding: r, means: s.means, centred: s.centred, centre: s.centre, k: s.k, d: s.d, counts: s.count, empty: s.empty, floor: max(cut.total, r.floor()), head: h, pairs: p}
+	out := shape{rounding: r, means: s.means, centred: s.centred, centre: s.centre, k: s.k, d: s.d, counts: s.count, floor: max(cut.total, r.floor()), head: h, pairs: p}
+	out.lack = out.lacking()
+	return out
 }
 
 // whiteWeights returns the weight of a sample of each class in NC1's sum.

@@ -123,17 +123,7 @@ func (c *classSizes) products(m []float64, exponent float64) sizeProducts {
 // seliDistances fills the distances of classifier and class means from the geometry of the class sizes; for equal sizes that is the simplex ETF.
 func (g *geometry) seliDistances(b *builder, s shape) {
 	keys := []string{KeyNC2WSELI, KeyNC2MeansSELI}
-	if s.head == nil {
-		b.miss(KeyNC2WSELI, noWeights)
-	}
-	switch {
-	case s.empty >= 0:
-		b.missAll(emptyReason(s.empty), keys...)
-		return
-	case s.k < 2:
-		b.missAll(oneClass, keys...)
-		return
-	case !b.any(keys...):
+	if s.k < 2 || !b.any(keys...) {
 		return
 	}
 	c := newClassSizes(s.counts)
@@ -164,11 +154,9 @@ func (g *geometry) fromSELI(b *builder, s shape, classifier, means *sizeProducts
 	} else if h != nil {
 		b.miss(KeyNC2WSELI, "all rows of W are the same")
 	}
-	if !(dot(s.centred[:s.k*s.d], s.centred) > s.floor) {
-		b.miss(KeyNC2MeansSELI, "the class means coincide")
-		return
+	if s.unmet(needApart) == "" {
+		g.putSELI(b, KeyNC2MeansSELI, aroundTheirMean(s.centred, s.k, s.d), means, s)
 	}
-	g.putSELI(b, KeyNC2MeansSELI, aroundTheirMean(s.centred, s.k, s.d), means, s)
 }
 
 // aroundTheirMean returns rows (K×d) less their mean.

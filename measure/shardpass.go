@@ -161,8 +161,10 @@ func (s *SecondPass) Report(m *Moments, w, b []float64, opt Options) (found *Rep
 	e.rates(out, h)
 	e.marginMeasures(out, h, s.ask)
 	e.geometry.all(out, e.train.shape(e.cut(&e.train), h, &e.pairs))
-	out.miss(KeyNumericalRank, "two passes over shards cannot give it: it needs a class's samples together")
-	out.missAll("two passes over shards cannot give it: it needs the covariance of all samples", KeyVCI, KeyFeatureRank, KeyFeatureStableRank)
+	out.missNeeding(needOOD, noOOD)
+	out.missNeeding(needTest, noTest)
+	out.missNeeding(needTogether, "two passes over shards cannot give it: it needs a class's samples together")
+	out.missNeeding(needCovariance, "two passes over shards cannot give it: it needs the covariance of all samples")
 	r := e.momentsReport(out, m, s.ask.nearest)
 	return r, e.aboutMoments(r, m, w, b)
 }

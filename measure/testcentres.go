@@ -84,18 +84,7 @@ type hits struct{ nearest, mismatch []int }
 // testCentres fills nearest-centre accuracy and mismatch of test samples with the training centres.
 func (e *Engine[T]) testCentres(b *builder, h *head) error {
 	train := &e.train
-	keys := []string{KeyTestNCCAccuracy, KeyTestNCCMismatch}
-	if h == nil {
-		b.miss(KeyTestNCCMismatch, noWeights)
-	}
-	switch {
-	case !b.any(keys...):
-		return nil
-	case train.empty >= 0:
-		b.missAll(emptyReason(train.empty), keys...)
-		return nil
-	case train.k < 2:
-		b.missAll(oneClass, keys...)
+	if train.k < 2 || !b.any(KeyTestNCCAccuracy, KeyTestNCCMismatch) {
 		return nil
 	}
 	total, err := e.chooseTest(h)

@@ -11,10 +11,9 @@ func (e *Engine[T]) testAndOOD(in *Input[T], b *builder, h *head) (*memorization
 	if err := e.oodPass(in, b); err != nil {
 		return nil, err
 	}
-	memKeys := []string{KeyMemRedrawn, KeyMemFlipped, KeyMemMean, KeyMemNormalised}
 	if in.Test.Features == nil {
-		b.missAll("no test features were given", KeyDilation, KeyTestNC1Ratio, KeyTestAccuracy, KeyTestNCCAccuracy, KeyTestNCCMismatch)
-		b.missAll("no test features were given: h* is their class mean", memKeys...)
+		b.missNeeding(needTruth, noTest+": h* is their class mean")
+		b.missNeeding(needTest, noTest)
 		return nil, nil
 	}
 	if err := e.testPass(in, b, h); err != nil {
@@ -22,15 +21,17 @@ func (e *Engine[T]) testAndOOD(in *Input[T], b *builder, h *head) (*memorization
 	}
 	switch s := &e.test; {
 	case in.True == nil:
-		b.missAll("no true labels were given", memKeys...)
+		b.missNeeding(needTruth, "no true labels were given")
 	case s.n == 0:
-		b.missAll(noTestLeft, memKeys...)
-	case e.want.any(memKeys...):
+	case e.want.any(truthKeys...):
 		e.mem = memorization{observed: in.Train.Labels, truth: in.True, redrawn: in.Redrawn, centres: s.means, centre: e.centres(in.TestClasses), d: s.d}
 		return &e.mem, nil
 	}
 	return nil, nil
 }
+
+// truthKeys are the measures that need true labels.
+var truthKeys = keysOf(func(d *Definition) bool { return d.needs.any(needTruth) })
 
 const noTestLeft = "no test sample is left: see left_out"
 
@@ -68,7 +69,7 @@ func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 		return &ShapeError{What: "test samples", Found: 0, Want: 1}
 	}
 	if s.n == 0 {
-		b.missAll(noTestLeft, KeyDilation, KeyTestNC1Ratio, KeyTestAccuracy, KeyTestNCCAccuracy, KeyTestNCCMismatch)
+		b.missNeeding(needTest, noTestLeft)
 		return nil
 	}
 	if err := e.means(s, &b.report.Dropped, p); err != nil {
@@ -112,11 +113,9 @@ func (e *Engine[T]) testPass(in *Input[T], b *builder, h *head) error {
 	} else {
 		b.missAll("test: "+reason, KeyDilation, KeyTestNC1Ratio)
 	}
-	if h == nil {
-		b.miss(KeyTestAccuracy, noWeights)
-		return nil
+	if h != nil {
+		e.testRate(b, KeyTestAccuracy, "test_accuracy", t.correct)
 	}
-	e.testRate(b, KeyTestAccuracy, "test_accuracy", t.correct)
 	return nil
 }
 
@@ -151,7 +150,7 @@ func (e *Engine[T]) forTest(in *Input[T], h *head) (*head, error) {
 // oodPass fills NC5.
 func (e *Engine[T]) oodPass(in *Input[T], b *builder) error {
 	if in.OOD == nil {
-		b.missAll("no out-of-distribution features were given", append([]string{KeyNC5OOD}, oodKeys...)...)
+		b.missNeeding(needOOD, noOOD)
 		return nil
 	}
 	if !e.want.any(KeyNC5OOD) && !e.want.any(oodKeys...) {
@@ -171,10 +170,6 @@ func (e *Engine[T]) oodPass(in *Input[T], b *builder) error {
 		return err
 	}
 	train := &e.train
-	if train.empty >= 0 {
-		b.miss(KeyNC5OOD, emptyReason(train.empty))
-		return nil
-	}
 	cosines := make(Vector, train.k)
 	length := norm(s.means)
 	for k := range cosines {

@@ -38,7 +38,7 @@ func (e *Engine[T]) trainPass(b *builder, h *head, mem *memorization) error {
 func (e *Engine[T]) asks(h *head, noOperator string) asked {
 	s := &e.train
 	margins := []string{KeyMarginMean, KeyMarginMin, KeyMarginMax}
-	several := s.empty < 0 && s.k > 1
+	several := s.k > 1
 	return asked{
 		im:      e.opt.Imbalance,
 		white:   noOperator == "" && s.between.left == "" && !s.alone && e.want.any(KeyNC1Pinv),
@@ -66,21 +66,15 @@ func (e *Engine[T]) putRank(b *builder, noOperator string) {
 // rates fills accuracy, nearest-centre accuracy and mismatch.
 func (e *Engine[T]) rates(b *builder, h *head) {
 	s, t := &e.train, &e.train.sampleCounts
-	if h == nil {
-		b.missAll(noWeights, KeyAccuracy, KeyNC4NCCMismatch)
-	} else {
+	if h != nil {
 		e.rate(b, s, KeyAccuracy, "accuracy", t.correct)
 	}
-	switch {
-	case s.empty >= 0:
-		b.missAll(emptyReason(s.empty), KeyNC4NCCMismatch, KeyNCCAccuracy)
-	case s.k < 2:
-		b.missAll(oneClass, KeyNC4NCCMismatch, KeyNCCAccuracy)
-	default:
-		e.rate(b, s, KeyNCCAccuracy, "ncc_accuracy", t.nearest)
-		if h != nil {
-			e.rate(b, s, KeyNC4NCCMismatch, "ncc_mismatch", t.mismatch)
-		}
+	if s.k < 2 {
+		return
+	}
+	e.rate(b, s, KeyNCCAccuracy, "ncc_accuracy", t.nearest)
+	if h != nil {
+		e.rate(b, s, KeyNC4NCCMismatch, "ncc_mismatch", t.mismatch)
 	}
 }
 
@@ -96,14 +90,11 @@ func (e *Engine[T]) rate(b *builder, s *samples[T], key, perClass string, hits [
 		total += hits[k]
 	}
 	b.report.PerClass[perClass] = values
-	switch {
-	case e.opt.Imbalance == PerSample:
+	if e.opt.Imbalance == PerSample {
 		b.put(key, float64(total)/float64(s.n))
-	case s.empty >= 0:
-		b.miss(key, emptyReason(s.empty))
-	default:
-		b.put(key, compensated(values)/float64(s.k))
+		return
 	}
+	b.put(key, compensated(values)/float64(s.k))
 }
 
 // marginMeasures fills the cosine margins.
@@ -111,12 +102,7 @@ func (e *Engine[T]) marginMeasures(b *builder, h *head, ask asked) {
 	s, t := &e.train, &e.train.sampleCounts
 	keys := []string{KeyMarginMean, KeyMarginMin, KeyMarginMax}
 	switch {
-	case h == nil:
-		b.missAll(noWeights, keys...)
-	case s.empty >= 0:
-		b.missAll(emptyReason(s.empty), keys...)
-	case s.k < 2:
-		b.missAll(oneClass, keys...)
+	case h == nil || s.k < 2:
 	case hasZero(h.centredNorm):
 		b.missAll(zeroMargin, keys...)
 	case !ask.margins:

@@ -20,15 +20,16 @@ const (
 
 // pairKeys are the measures that need all pairs of class means or of rows of W: decisions for the nearest centre are pruned by the
 // distances of pairs.
-var pairKeys = []string{KeyCDNV, KeyCDNVStd, KeyCDNVMax, KeyNC2CosDeviation, KeyNC2CosMax, KeyNC2CosStd, KeyNC2Coherence,
-	KeyGNC2Distance, KeyGNC2Log, KeyGNC2Riesz, KeyConfMaxCos, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2WCoherence, KeyNC4NCCMismatch, KeyNCCAccuracy}
+var pairKeys = keysOf(func(d *Definition) bool { return d.pairs != noPairs })
+
+// meanPairKeys are those of class means.
+var meanPairKeys = keysOf(func(d *Definition) bool { return d.pairs != noPairs && !d.needs.any(needNoFeatures) })
 
 // operatorKeys are the measures that need NC1's operator, of train or of test class means.
-var operatorKeys = []string{KeyNC1Pinv, KeyRankBetween, KeyRankCut, KeyVCI, KeyDilation}
+var operatorKeys = keysOf(func(d *Definition) bool { return d.needs.any(needOperator) })
 
 // choiceKeys are the measures that compare every sample with every class mean or every row of W.
-var choiceKeys = []string{KeyNC4NCCMismatch, KeyNCCAccuracy, KeyAccuracy, KeyMarginMean, KeyMarginMin, KeyMarginMax,
-	KeyTestAccuracy, KeyTestNCCAccuracy, KeyTestNCCMismatch, KeyOODMaxSoftmax, KeyOODMaxLogit, KeyOODEnergy, KeyOODMahalanobis}
+var choiceKeys = keysOf(func(d *Definition) bool { return d.needs.any(needChoices) })
 
 // choiceWork estimates the operations of n decisions among so many rows of width d.
 func choiceWork(n, rows, d int) float64 { return 2 * float64(n) * float64(rows) * (float64(d) + 4) }
@@ -120,7 +121,7 @@ func (e *Engine[T]) leaveUnaskedReport(b *builder) {
 	e.allow(b, numbers)
 	most := justified(mostPairsWork, numbers)
 	if pairsWork(e.train.k, e.train.d) > most {
-		b.leavePairs(e.train.k, []string{KeyNC4NCCMismatch, KeyNCCAccuracy})
+		b.leavePairs(e.train.k, keysOf(func(d *Definition) bool { return d.pairs == pairDecision }))
 	}
 	e.samplePairs(b, most)
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // The rounding error of a measure is found by repeating the rounding. Samples and coordinates are reordered, so that every sum
-// and product rounds differently, class means are moved by their own rounding, and the same code evaluates the measures again. No
-// measure needs its own bound, which could be forgotten or wrong. The uncertainty is the root mean square change of a value,
-// times a factor that depends on the number of draws.
+// and product rounds differently, class means are moved by their own rounding, and the same code evaluates the measures again. The
+// uncertainty is the root mean square change of a value, times a factor that depends on the number of draws, and a few roundings of the value
+// and its ingredients that no reordering shows (rounding.go).
 //
 // The rounding of the given numbers is treated the same way: each is moved within its precision.
 //
@@ -84,51 +84,12 @@ func (r *Report) startUncertainty() {
 // state stores a value's errors from arithmetic and from the rounding of the given numbers; the former is at least the
 // rounding that no reordering shows.
 func (r *Report) state(key string, arithmetic, given float64) {
-	r.Uncertainty[key] = finiteOr(arithmetic+leastRounding(key, r.Measures.of[key], r.K, r.D)+r.blurred[key], math.MaxFloat64)
-	r.InputRounding[key] = finiteOr(given, math.MaxFloat64)
-}
-
-// leastRounding is a few roundings of a value and of its ingredients: numbers of size 1, squares of small differences
-// of such numbers, roots of differences, or powers.
-func leastRounding(key string, v float64, k, d int) float64 {
-	const few = 4 * roundoff64
-	own := few * math.Abs(v)
-	switch key {
-	case KeyNC2W, KeyNC2MeansETF, KeyNC2MeansCentred, KeyNC2MeansOF, KeyNC2NormCV, KeyNC2CosDeviation, KeyNC3Gram, KeyNC3Direct,
-		KeyNC2WNormCV, KeyNC2WCosDeviation, KeyNC2WCosStd, KeyNC2CosStd, KeyWMeanAlignment, KeyVCI, KeyMarginMin, KeyMarginMax:
-		return own + few
-	case KeyNC2CosMax, KeyNC2Coherence, KeyNC2WCoherence, KeyConfMaxCos: // one cosine, a sum of d products, whose roundings nothing averages
-		return own + few + roundoff64*math.Sqrt(float64(d))
-	case KeyNC2WCentred:
-		return own + 2*few
-	case KeyNC5OOD, KeyMarginMean, KeyNC2WSELI, KeyNC2MeansSELI, KeyGNC2WMargin:
-		return own + few/2
-	case KeyNC2WMinorityCos: // an average of many
-		return own + few/4
-	case KeyNC2RankD: // the entries of a projection over √d
-		return own + few/4/math.Sqrt(float64(d))
-	case KeyGNC2Distance, KeyGNC2Log:
-		return own + few/4*math.Sqrt(math.Abs(v)) + few*few
-	case KeyGNC2Riesz:
-		if k > fewClasses { // kernels by logarithms (rieszSpread)
-			return own * (4 + float64(d)/3)
-		}
-		// Variance over squared mean, of powers that multiply roundings. Where one pair dominates it is one less than the number of pairs,
-		// whatever the powers are.
-		pairs := float64(k*(k-1)) / 2
-		return own * (2 + float64(d)*max(0, 1-(v+1)/pairs))
-	case KeyNC3RankD:
-		return own + min(math.Sqrt(few), few/v)
-	case KeyNC3Duality:
-		return 3 * own
-	case KeyNumericalRank:
-		return 20 * own
-	case KeyMemRedrawn, KeyMemFlipped, KeyMemMean, KeyMemNormalised:
-		return 3 * own
-	case KeyTraceWithin, KeyNC1TraceRatio, KeyTestNC1Ratio:
-		return 2 * own
+	v, least := r.Measures.of[key], 0.0
+	if d, listed := Lookup(key); listed {
+		least = d.rounding.least(v, r.K, r.D)
 	}
-	return own
+	r.Uncertainty[key] = finiteOr(arithmetic+least+r.blurred[key], math.MaxFloat64)
+	r.InputRounding[key] = finiteOr(given, math.MaxFloat64)
 }
 
 func finiteOr(x, other float64) float64 {

@@ -38,24 +38,12 @@ const (
 // angle but 0 and π): all these measures have no unit, and their parts are of size 1.
 const structuralZero = 1e-25
 
-// unitless names the keys whose value is put together from numbers of size 1, and can be 0 by structure.
-var unitless = map[string]bool{
-	measure.KeyNC2W: true, measure.KeyNC2MeansETF: true, measure.KeyNC2MeansCentred: true, measure.KeyNC2MeansOF: true,
-	measure.KeyNC2NormCV: true, measure.KeyNC2CosDeviation: true, measure.KeyNC2CosMax: true, measure.KeyNC2RankD: true,
-	measure.KeyGNC2Distance: true, measure.KeyGNC2Log: true, measure.KeyGNC2Riesz: true, measure.KeyNC3Gram: true,
-	measure.KeyNC3Direct: true, measure.KeyNC3RankD: true, measure.KeyNC3Duality: true, measure.KeyMarginMean: true,
-	measure.KeyMarginMin: true, measure.KeyMarginMax: true, measure.KeyConfMaxCos: true, measure.KeyConfWeightAngle: true,
-	"vci": true, "nc2_w_centred": true, "nc2_w_norm_cv": true, "nc2_w_cos_deviation": true, "nc2_w_cos_std": true, "nc2_w_coherence": true, "nc2_w_minority_cos": true,
-	"nc2_w_seli": true, "nc2_means_seli": true, "gnc2_w_margin": true,
-	"nc2_cos_std": true, "nc2_coherence": true, "nc3_centred": true, "w_mean_alignment": true,
-}
-
 // rank names shares of pairs in order: a pair that rounding turns is a share of all, however well conditioned the rest is.
 var rank = map[string]bool{"ood_auroc_msp": true, "ood_auroc_max_logit": true, "ood_auroc_energy": true, "ood_auroc_neco": true, "ood_auroc_mahalanobis": true}
 
 // least is the error that no uncertainty is asked to be below: a rounding of the value, and what the oracle cannot see.
 func least(key string, value float64, exact measuretest.Value) float64 {
-	if unitless[key] && exact.V.Abs().Hi < structuralZero {
+	if measure.OfParts(key) && exact.V.Abs().Hi < structuralZero {
 		return 0x1p-53
 	}
 	return max(halfUlp(value), oracleError(key, exact))
@@ -71,7 +59,7 @@ func oracleError(key string, exact measuretest.Value) float64 {
 	case measure.KeyNC2RankD, measure.KeyNC3RankD: // roots of differences of such parts
 		return unit / max(size, 1e-15)
 	}
-	if unitless[key] {
+	if measure.OfParts(key) {
 		return 1e-28*size + unit
 	}
 	return 1e-28 * size
@@ -115,9 +103,9 @@ func (a *account) count(c *compared, key string, value, stated float64) {
 			size = max(size, 64*0x1p-53/wellRelative/size)
 		case rank[key]:
 			size = math.Inf(1)
-		case key == measure.KeyVCI, unitless[key] && exact.V.Abs().Hi < structuralZero: // a difference of numbers of size 1, or its root
+		case key == measure.KeyVCI, measure.OfParts(key) && exact.V.Abs().Hi < structuralZero: // a difference of numbers of size 1, or its root
 			size = max(size, 1)
-		case unitless[key]:
+		case measure.OfParts(key):
 			size = max(size, smallest)
 		}
 		if stated <= wellRelative*size {

@@ -63,7 +63,7 @@ func countNegative(schur []float64, m int, before float64) (int, error) {
 	if rounding > .01 {
 		return 0, errors.New("the penalties are so small that rounding decides the signs of eigenvalues")
 	}
-	all, ok := spectrum.Of(values)
+	all, ok := spectrum.Of(values.RawSymmetric().Data, m)
 	if !ok {
 		return 0, errors.New("the eigenvalue iteration did not converge")
 	}

@@ -1,21 +1,22 @@
 package archtest
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 )
 
-// ofMeasures is an index into a map of measures, or a field or result that is one.
-var ofMeasures = regexp.MustCompile(`\b(Measures|NonnegReport)(\[|\s+map\[string\]float64)`)
+// ofTexts are maps by measure whose zero value says that there is nothing: a text, a list.
+var ofTexts = map[string]bool{"Missing": true, "Reason": true, "Histograms": true, "PerClass": true}
 
-// TestMeasuresAreAskedFor: outside package measure the value of a measure comes with whether there is one (measure.Values), since a map
-// gives zero for what was not measured.
+// TestMeasuresAreAskedFor: outside package measure a number of a measure comes with whether there is one, since a map gives zero for what was not
+// measured: no field Measures is a map, and a map is read at a key of package measure only with ok.
 func TestMeasuresAreAskedFor(t *testing.T) {
-	files := 0
+	files, read := 0, 0
 	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -28,18 +29,64 @@ func TestMeasuresAreAskedFor(t *testing.T) {
 			return nil
 		}
 		files++
-		text, err := os.ReadFile(path)
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
-		for i, line := range strings.Split(string(text), "\n") {
-			if found := ofMeasures.FindString(line); found != "" {
-				t.Errorf("%s:%d: %s: use measure.Values", rel, i+1, found)
-			}
+		for _, at := range unasked(file, &read) {
+			t.Errorf("%s:%d: a map gives 0 for what was not measured: ask with ok, or use measure.Values", rel, set.Position(at).Line)
 		}
 		return nil
 	})
-	if err != nil || files < 500 {
-		t.Fatalf("%d files were looked at: %v", files, err)
+	if err != nil || files < 500 || read < 5 {
+		t.Fatalf("%d files and %d maps were looked at: %v", files, read, err)
 	}
+}
+
+// unasked returns where a file has a map of measures as a field, or reads a map at a measure's key without asking whether there is a value; read
+// counts the reads that ask.
+func unasked(file *ast.File, read *int) (at []token.Pos) {
+	fine := map[ast.Expr]bool{} // written, or read with ok
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, x := range n.Lhs {
+				fine[x] = true
+			}
+			if len(n.Lhs) == 2 && len(n.Rhs) == 1 {
+				fine[n.Rhs[0]] = true
+				if x, is := n.Rhs[0].(*ast.IndexExpr); is && byMeasure(x) {
+					*read++
+				}
+			}
+		case *ast.Field:
+			if _, is := n.Type.(*ast.MapType); is && len(n.Names) == 1 && (n.Names[0].Name == "Measures" || n.Names[0].Name == "NonnegReport") {
+				at = append(at, n.Pos())
+			}
+		case *ast.IndexExpr:
+			if byMeasure(n) && !fine[n] {
+				at = append(at, n.Pos())
+			}
+		}
+		return true
+	})
+	return at
+}
+
+// byMeasure reports whether an index holds a key of package measure, into a map of numbers.
+func byMeasure(x *ast.IndexExpr) (is bool) {
+	if of, field := x.X.(*ast.SelectorExpr); field && ofTexts[of.Sel.Name] {
+		return false
+	}
+	ast.Inspect(x.Index, func(n ast.Node) bool {
+		s, of := n.(*ast.SelectorExpr)
+		if !of {
+			return true
+		}
+		from, named := s.X.(*ast.Ident)
+		is = is || named && from.Name == "measure" && strings.HasPrefix(s.Sel.Name, "Key")
+		return true
+	})
+	return is
 }

@@ -103,9 +103,12 @@ func unusualOf(found *demo.Collapse) []string {
 		out = append(out, format.Capital(words)+".")
 	}
 	values := found.Result.Values
-	if dilation, ok := values["test/"+measure.KeyDilation]; ok {
+	dilation, tested := values["test/"+measure.KeyDilation]
+	nc1, measured := values["train/"+measure.KeyNC1Pinv]
+	accuracy, classified := values["test/"+measure.KeyAccuracy]
+	if tested && measured && classified {
 		out = append(out, fmt.Sprintf("Only the training images collapse: on new ones NC1 is %s, %s times as large, and %s are classified correctly.",
-			format.Digits(dilation*dilation), format.Digits(dilation*dilation/values["train/"+measure.KeyNC1Pinv]), format.Percent(values["test/"+measure.KeyAccuracy])))
+			format.Digits(dilation*dilation), format.Digits(dilation*dilation/nc1), format.Percent(accuracy)))
 	}
 	return out
 }

@@ -106,7 +106,7 @@ func (a *app) hash(of string) string {
 // printFinal prints the line of a measure, unless the run has no value of it.
 func printFinal(w io.Writer, values map[string]float64, splits []string, row finalRow) {
 	line, found := row.name, false
-	if row.key == measure.KeyNC2MeansCentred && values["train/"+measure.KeyRankBetween] == 1 {
+	if rank, known := values["train/"+measure.KeyRankBetween]; known && rank == 1 && row.key == measure.KeyNC2MeansCentred {
 		safetext.Fprintf(w, "%s\t–\t%s\n", line, measurement.NothingOfTwo)
 		return
 	}

@@ -5,7 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
 // A point has to lie below the nearest point by flatness times the largest square to join; weights up to rounding are zero.
@@ -133,16 +136,29 @@ func unit(w []float64) []float64 {
 // them. They are proportional to the solution of (11ᵀ + PPᵀ)v = 1.
 func (p points) affine(corral []int) []float64 {
 	n := len(corral)
-	a, ones := mat.NewDense(n, n, nil), mat.NewVecDense(n, nil)
+	a, v := make([]float64, n*n), make([]float64, n)
 	for i, r := range corral {
-		ones.SetVec(i, 1)
+		v[i] = 1
 		for j, s := range corral {
-			a.Set(i, j, 1+p.at(r, s))
+			a[i*n+j] = 1 + p.at(r, s)
 		}
 	}
-	var v mat.VecDense
-	if err := v.SolveVec(a, ones); err != nil {
+	if !solve(a, v) {
 		return nil
 	}
-	return unit(append([]float64(nil), v.RawVector().Data...))
+	return unit(v)
+}
+
+const singular = 1e-16 // a condition number beyond its inverse leaves no digit
+
+// solve overwrites v with the solution of a x = v; false if rounding decides it. It overwrites a.
+func solve(a, v []float64) bool {
+	n := len(v)
+	m, swaps, work := blas64.General{Rows: n, Cols: n, Stride: n, Data: a}, make([]int, n), make([]float64, 4*n)
+	size := lapack64.Lange(lapack.MaxRowSum, m, work)
+	if !lapack64.Getrf(m, swaps) || !(lapack64.Gecon(lapack.MaxRowSum, m, size, work, make([]int, n)) >= singular) {
+		return false
+	}
+	lapack64.Getrs(blas.NoTrans, m, blas64.General{Rows: n, Cols: 1, Stride: 1, Data: v}, swaps)
+	return true
 }

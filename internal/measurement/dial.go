@@ -32,10 +32,16 @@ const (
 // once in K times.
 func Dials(r *measure.Report) []Dial {
 	perDirection := float64(r.Facts.Rank) / float64(r.K)
+	shuffled := func(key string) float64 {
+		if null, known := r.Null[key]; known {
+			return null.Median
+		}
+		return 0 // which is beyond every limit: no dial
+	}
 	all := []Dial{
-		{Name: "NC1", Key: measure.KeyNC1Pinv, About: "classes become points", Shuffled: r.Null[measure.KeyNC1Pinv].Median,
+		{Name: "NC1", Key: measure.KeyNC1Pinv, About: "classes become points", Shuffled: shuffled(measure.KeyNC1Pinv),
 			End: tightRatio * perDirection, Limit: CollapsedRatio * perDirection, Log: true},
-		{Name: "NC2", Key: measure.KeyNC2MeansCentred, About: "class means form a simplex", Shuffled: r.Null[measure.KeyNC2MeansCentred].Median, Limit: simplexDistance},
+		{Name: "NC2", Key: measure.KeyNC2MeansCentred, About: "class means form a simplex", Shuffled: shuffled(measure.KeyNC2MeansCentred), Limit: simplexDistance},
 		{Name: "NC3", Key: measure.KeyNC3Centred, About: "the classifier mirrors it", Shuffled: math.Sqrt2, Limit: simplexDistance},
 		{Name: "NC4", Key: measure.KeyNC4NCCMismatch, About: "the nearest mean decides", Shuffled: 1 - 1/float64(r.K), Limit: mismatchRate},
 	}

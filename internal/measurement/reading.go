@@ -253,35 +253,19 @@ func ratioOf(ratio float64, of string) string {
 	return ratioWords(ratio) + " of " + of
 }
 
-// smallByCollapse are the measures that are small if classes have collapsed to a simplex, and also, by chance, if samples are few.
-var smallByCollapse = []string{measure.KeyNC1Pinv, measure.KeyNC1TraceRatio, measure.KeyCDNV, measure.KeyNC2MeansETF, measure.KeyNC2MeansCentred, measure.KeyNC2MeansOF,
-	measure.KeyNC2NormCV, measure.KeyNC2CosDeviation, measure.KeyNC2CosMax, measure.KeyGNC2Distance, measure.KeyGNC2Log, measure.KeyGNC2Riesz, measure.KeyConfMaxCos}
-
 // distancesToFrames are the measures whose readings say how near class means are to a frame.
 var distancesToFrames = []string{measure.KeyNC2MeansETF, measure.KeyNC2MeansCentred, measure.KeyNC2MeansOF}
 
-const (
-	opposite     = "two centred class means are opposite whatever the model"
-	oppositeRows = "two rows of the classifier are opposite around their mean whatever the model"
-	ofSizes      = "with two classes it follows from their sizes, whatever the model"
-)
-
-// twoClasses are the measures that have a fixed value for two classes whatever the model, and why.
-var twoClasses = map[string]string{
-	measure.KeyNC2MeansCentred: opposite, measure.KeyNC2CosDeviation: opposite, measure.KeyNC2CosMax: opposite, measure.KeyNC2CosStd: opposite, measure.KeyNC2Coherence: opposite,
-	measure.KeyGNC2Distance: opposite, measure.KeyGNC2Log: opposite, measure.KeyGNC2Riesz: opposite, measure.KeyNC2MeansSELI: opposite, measure.KeyParticipation: opposite,
-	measure.KeyNC2NormCV: ofSizes, measure.KeyNC2WCentred: oppositeRows, measure.KeyNC2WCosStd: oppositeRows, measure.KeyNC2WSELI: oppositeRows,
-}
-
 // SaysNothing reports whether a measure of k classes has a fixed value whatever the model.
 func SaysNothing(key string, k int) bool {
-	_, fixed := twoClasses[key]
-	return k == 2 && fixed
+	d, _ := measure.Lookup(key)
+	return k == 2 && d.OfTwo != ""
 }
 
 // byChanceWords says that a value is no better than with shuffled labels; "" if it is better or unknown.
 func byChanceWords(key string, v float64, r *measure.Report) string {
 	null, known := r.Null[key]
+	d, _ := measure.Lookup(key)
 	switch {
 	case !known:
 		return ""
@@ -289,7 +273,7 @@ func byChanceWords(key string, v float64, r *measure.Report) string {
 		return ", no better than with shuffled labels"
 	case key == measure.KeyMeanNormRatio && v < measure.DegenerateRatio && v >= null.Low/2:
 		return ", as with shuffled labels"
-	case !slices.Contains(smallByCollapse, key) || v < .8*null.Low:
+	case d.Chance != measure.SmallByChance || v < .8*null.Low:
 		return ""
 	}
 	better, worse := "better", "worse"
@@ -305,7 +289,8 @@ func byChanceWords(key string, v float64, r *measure.Report) string {
 // Reading is one plain line about a measure's value, compared with shuffled labels too.
 func Reading(key string, v float64, r *measure.Report) string {
 	if SaysNothing(key, r.K) {
-		return twoClasses[key]
+		d, _ := measure.Lookup(key)
+		return d.OfTwo
 	}
 	return plainReading(key, v, r) + byChanceWords(key, v, r)
 }

@@ -141,6 +141,12 @@ func (s *session[T]) fewSamples() int {
 	return last
 }
 
-// notEveryEpoch are the measures that need the covariance of the features, which costs as much as all others together. Measuring
-// saved features yields them.
-var notEveryEpoch = []string{measure.KeyVCI, measure.KeyFeatureRank, measure.KeyFeatureStableRank, measure.KeyWMeanAlignment}
+// notEveryEpoch are the measures that take as long as all others together. Measuring saved features yields them.
+var notEveryEpoch = func() (keys []string) {
+	for _, d := range measure.Definitions() {
+		if d.Costly {
+			keys = append(keys, d.Key)
+		}
+	}
+	return keys
+}()
