@@ -144,7 +144,7 @@ func printBeside(a *app, now page.Result, earlier *page.Beside) {
 	for _, fact := range now.Facts {
 		a.printf("  %s\n", fact)
 	}
-	a.printf("\n%s Those were not computed now; they ship with the program.\n\n", earlier.Says())
+	a.printf("\n%s Those were not computed now: they are of %s, on other images and for longer, and ship with the program.\n\n", earlier.Says(), earlier.Command)
 	verdicts := map[string]judge.Verdict{}
 	for _, c := range now.Claims {
 		verdicts[c.ID] = c.Verdict
