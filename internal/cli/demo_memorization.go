@@ -145,7 +145,7 @@ func printBeside(a *app, now page.Result, earlier *verdict.Beside) {
 	for _, fact := range now.Facts {
 		a.printf("  %s\n", fact)
 	}
-	a.printf("\n%s Those were not computed now; they ship with the program.\n\n", earlier.Says())
+	a.printf("\n%s Those were not computed now: they are of %s, on other images and for longer, and ship with the program.\n\n", earlier.Says(), earlier.Command)
 	verdicts := map[string]judge.Verdict{}
 	for _, c := range now.Claims {
 		verdicts[c.ID] = c.Verdict
@@ -162,9 +162,10 @@ func demoSubstitutions(g demo.Grid) []recipe.Substitution {
 	return []recipe.Substitution{
 		{What: "data set", Paper: "MNIST, FashionMNIST, CIFAR-10, SVHN, first 2 classes", Here: fmt.Sprintf("built-in glyphs, %d classes, %d training and %d test samples per class",
 			here.Data.Classes, here.Data.SamplesPerClass, here.Data.TestSamplesPerClass), Why: "needs no download, trains in seconds"},
-		{What: "input", Paper: "3 channels of 32 × 32", Here: "1 channel of 28 × 28", Why: "speed"},
+		{What: "input", Paper: "not printed; 3 channels of 32 × 32 at the scale paper", Here: "1 channel of 28 × 28", Why: "speed"},
 		{What: "network", Paper: fmt.Sprintf("%d hidden layers of %d", paper.Net.Depth, paper.Net.Width), Here: fmt.Sprintf("%d hidden layers of %d", here.Net.Depth, here.Net.Width), Why: "speed"},
 		{What: "epochs and batch", Paper: fmt.Sprintf("%d epochs, batch %d", paper.Run.Epochs, paper.Run.Batch), Here: fmt.Sprintf("%d epochs, batch %d", here.Run.Epochs, here.Run.Batch), Why: "speed"},
+		{What: "noise levels", Paper: "in [0.025, 0.4]", Here: strings.Trim(fmt.Sprint(g.Noise), "[]"), Why: "as many as fit in the time"},
 		{What: "seeds", Paper: "10", Here: fmt.Sprint(g.Seeds), Why: "speed"},
 		{What: "losses", Paper: "ce, ls, lr, mse", Here: strings.Join(g.Losses, ", "), Why: "as many as fit in the time"},
 	}

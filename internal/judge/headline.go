@@ -9,6 +9,9 @@ import (
 	"collapse.example/collapse/internal/store"
 )
 
+// grows is the finding of runs in which dilation grows with memorization.
+const grows = "In these runs, the more a network memorizes wrong labels, the wider its classes spread on unseen data"
+
 // Headline states what the runs show, and its numbers, for readers who know neither the paper nor
 // the program.
 func Headline(gs []*Experiment, claims [][]Claim) (finding, numbers string, facts []string) {
@@ -32,8 +35,10 @@ func Headline(gs []*Experiment, claims [][]Claim) (finding, numbers string, fact
 	}
 	growth := claims[0][0]
 	switch growth.Verdict {
-	case Holds, Partly:
-		finding = "The more a network memorizes wrong labels, the wider its classes spread on unseen data"
+	case Holds:
+		finding = grows
+	case Partly:
+		finding = grows + ", but not under every loss"
 	case Fails:
 		finding = "In these runs, memorizing wrong labels and spreading on unseen data do not grow together"
 	default:

@@ -89,3 +89,20 @@ func TestTitleOfARun(t *testing.T) {
 		}
 	}
 }
+
+// The headline is about these runs, and says of a claim that holds partly that it does.
+func TestHeadlineOfMemorizationSaysHowMuchHolds(t *testing.T) {
+	m := judgetest.Common()
+	gs, _ := judge.Experiments(m.Runs(t))
+	const grows = "In these runs, the more a network memorizes wrong labels, the wider its classes spread on unseen data"
+	for verdict, want := range map[judge.Verdict]string{
+		judge.Holds:      grows,
+		judge.Partly:     grows + ", but not under every loss",
+		judge.Fails:      "In these runs, memorizing wrong labels and spreading on unseen data do not grow together",
+		judge.CannotTell: "These runs cannot tell whether memorizing wrong labels and spreading on unseen data grow together",
+	} {
+		if finding, _, _ := judge.Headline(gs, [][]judge.Claim{{{ID: "growth", Verdict: verdict}}}); finding != want {
+			t.Errorf("%s: %q, wanted %q", verdict, finding, want)
+		}
+	}
+}

@@ -55,7 +55,7 @@ func TestSourcesOfMemorization(t *testing.T) {
 	m.Losses = []string{"ce", "ls", "lr", "mse"}
 	for classes, want := range map[string]map[string]judge.Source{
 		"2":  {"growth": judge.FromPaper, "slope-ls": judge.FromPaper, "slope-ls-scale-free": judge.Ours, "slope-lr": judge.FromPaper, "ls-memorizes-less": judge.FromPaper, "ls-memorizes-less-scale-free": judge.Ours, "settled-dilation": judge.FromPaper},
-		"10": {"growth": judge.FromPaper, "slope-ls": judge.FromPaper, "slope-ls-scale-free": judge.Ours, "slope-lr": judge.Ours, "ls-memorizes-less": judge.Ours, "settled-dilation": judge.Ours},
+		"10": {"growth": judge.FromPaper, "linear-ls": judge.FromPaper, "slope-ls": judge.Ours, "slope-ls-scale-free": judge.Ours, "slope-lr": judge.Ours, "ls-memorizes-less": judge.Ours, "settled-dilation": judge.Ours},
 	} {
 		runs := m.Runs(t)
 		for i := range runs {

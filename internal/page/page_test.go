@@ -239,7 +239,7 @@ func TestPageTellsTheWholeStory(t *testing.T) {
 		t.Error("the key figure does not stand before the claims")
 	}
 	for _, want := range []string{
-		"The more a network memorizes", "loss is NaN (0.83 at step 1199)", "data-failed", "data-substitutions", "nothing is fetched", "collapse demo --out demo",
+		"the more a network memorizes", "loss is NaN (0.83 at step 1199)", "data-failed", "data-substitutions", "nothing is fetched", "collapse demo --out demo",
 		"Degenerate runs, as in M-D Fig. 4(a)", "The same with degenerate runs", `data-figure="epochs-noise-0.4"`, `data-figure="epochs-noise-0-more"`,
 		`data-figure="features-noise-0.1"`, "avx2", "Test CPU", "optim.momentum", "limit of collapse: 0", "3 February 2026",
 		"&lt;script&gt;alert(1)&lt;/script&gt;", "data.noise", "0 | 0.05 | 0.1 | 0.2 | 0.4",
@@ -248,7 +248,7 @@ func TestPageTellsTheWholeStory(t *testing.T) {
 			t.Errorf("%q is not on the page", want)
 		}
 	}
-	if !strings.Contains(res.Headline, "The more a network memorizes") || len(res.Facts) != 2 {
+	if !strings.Contains(res.Headline, "the more a network memorizes") || len(res.Facts) != 2 {
 		t.Errorf("headline %q, facts %q", res.Headline, res.Facts)
 	}
 }

@@ -77,8 +77,10 @@ func counts(all []Recipe) string {
 	return b.String()
 }
 
-// sources explains the words of the table of counts.
-const sources = "A claim of a paper is our question to one of its sentences, which is quoted; thresholds and bands in it are ours. Checks compare numbers of this program with each other."
+// sources explains the words of the table of counts, and what a verdict speaks of.
+const sources = "A claim of a paper is our question to one of its sentences, which is quoted; thresholds and bands in it are ours, and several claims may ask one sentence. " +
+	"Checks compare numbers of this program with each other.\n\n" +
+	"A verdict is about the runs behind it. Networks here are far narrower than the papers’, trained on far fewer images, and some on other data: each of the [recipes](../../../recipes) lists what was changed."
 
 // whose says where a claim comes from.
 func whose(c judge.Claim) string {
@@ -154,13 +156,16 @@ func (r Recipe) deciding(e *judge.Effect) string {
 	return fmt.Sprintf(" So many take about %s on two such cores.", format.Span(hours))
 }
 
+// smaller says what the names of networks mean in the table of numbers.
+const smaller = "Below the scale paper, networks are narrower and images fewer than the name of a row says; such a difference says nothing of the paper’s number."
+
 // numbers sets the papers' numbers beside ours.
 func numbers(all []Recipe) string {
 	var b strings.Builder
 	for _, r := range all {
 		for _, n := range r.Numbers {
 			if b.Len() == 0 {
-				b.WriteString("\n## The papers’ numbers beside ours\n\n| recipe | what | the paper | these runs | difference |\n|---|---|---|---|---|\n")
+				b.WriteString("\n## The papers’ numbers beside ours\n\n" + smaller + "\n\n| recipe | what | the paper | these runs | difference |\n|---|---|---|---|---|\n")
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.ID, cell(n.Placed()), n.Paper, n.Ours, n.Difference)
 		}

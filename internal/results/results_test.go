@@ -264,6 +264,7 @@ func TestReadmeCountsThePapersSentences(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said judge.BySource
+	sentences := map[string]bool{}
 	for _, path := range paths {
 		var recipe struct{ Claims []judge.Claim }
 		if err := json.Unmarshal([]byte(read(t, path)), &recipe); err != nil {
@@ -272,10 +273,12 @@ func TestReadmeCountsThePapersSentences(t *testing.T) {
 		for _, c := range recipe.Claims {
 			if c.Source == judge.FromPaper {
 				said.Claims = append(said.Claims, c)
+				sentences[c.Quote] = true
 			}
 		}
 	}
-	want := fmt.Sprintf("Of %d such claims %d hold, %d do not and %d are open", len(said.Claims), said.Count(judge.Holds), said.Count(judge.Fails), said.Count(judge.Partly)+said.Count(judge.CannotTell))
+	want := fmt.Sprintf("Of %d such claims %d hold, %d do not and %d are open; they ask %d sentences", len(said.Claims), said.Count(judge.Holds), said.Count(judge.Fails),
+		said.Count(judge.Partly)+said.Count(judge.CannotTell), len(sentences))
 	if len(said.Claims) < 100 || !strings.Contains(read(t, "..", "..", "README.md"), want) {
 		t.Errorf("README does not say %q", want)
 	}

@@ -28,7 +28,7 @@ func (d *descent) paceClaim() judge.Claim {
 		How:   "each seed that ends in the optimum gives log(left ÷ right); shown as a ratio; Student’s interval over seeds"}
 	c := judge.Claim{ID: "pace", Statement: "without ReLU, NC1 of H1 and of H2 fall together", Effect: &e}
 	if d.cfg.Model == ufm.ReLU3 {
-		c.Statement = "with ReLU, NC1 of H1 falls later than NC1 of H2"
+		c.Statement = "with ReLU, the two levels fall at different rates: NC1 of H1 later than NC1 of H2"
 		e.Kind, e.Band = judge.More, nil
 	} else {
 		e.How += "; band: ours: a quarter"
