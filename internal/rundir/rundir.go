@@ -4,7 +4,8 @@
 //	config.toml                     the run's configuration as the user gave it, folders included
 //	ckpt/<epoch>/                   a checkpoint: model.safetensors, optim.safetensors, state.json
 //	frames/<epoch>.npz              some training features of a measured epoch, its class means and classifier; pages show them in turn
-//	features/<epoch>/               all features of an epoch (run.save_features): classifier.safetensors, train-<i> and test-<i>.safetensors
+//	features/<epoch>/               all features of an epoch (run.save_features): classifier.safetensors, train-<i> and test-<i>.safetensors;
+//	                                of a script its captures: train, test and ood, folders or files
 //	features.npz                    the first features of a finished run
 //	script.log                      what a run of somebody's own script wrote to its output; script.log.old is what came before
 //	.script/<generation>/           what an attempt of such a run and the lab tell each other; gone when the attempt has ended

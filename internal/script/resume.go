@@ -51,6 +51,9 @@ func (j *job) begin() error {
 	if err := j.writer().RemoveCheckpointsAfter(j.from); err != nil {
 		return fmt.Errorf("script: removing checkpoints: %w", err)
 	}
+	if err := j.writer().RemoveFeatures(func(epoch int) bool { return epoch > j.from }); err != nil {
+		return fmt.Errorf("script: removing features: %w", err)
+	}
 	j.last = j.from
 	return j.claim.DeleteAfter(int64(j.from))
 }

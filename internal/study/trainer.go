@@ -29,6 +29,7 @@ import (
 //	epochs  = 100
 //	args    = "flags"                       # settings also as --key value, --key where true; "flags-no": --no-key where false; default: in run.json alone
 //	silence = "30m"                         # a run fails that reports nothing for so long; default: never
+//	save_features = "all"                   # captures that stay, to be measured later; default: the newest; or "none"
 type Trainer struct {
 	Folder string      // the file's folder, where scripts start
 	spec   script.Spec // of a run without settings
@@ -39,6 +40,7 @@ type trainerTable struct {
 	Command, Code, Data []string
 	Epochs              int
 	Args, Silence       string
+	SaveFeatures        string `toml:"save_features"`
 	Digests             *trainerDigests
 }
 
@@ -52,7 +54,7 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 	if t == nil {
 		return
 	}
-	s := script.Spec{Command: t.Command, Epochs: t.Epochs, Horizon: t.Epochs, Args: t.Args}
+	s := script.Spec{Command: t.Command, Epochs: t.Epochs, Horizon: t.Epochs, Args: t.Args, SaveFeatures: t.SaveFeatures}
 	if len(t.Command) == 0 || t.Command[0] == "" {
 		bad.add(`[trainer] command is missing; wanted the program and its arguments, such as command = ["python3", "train.py"]`)
 		return
@@ -63,6 +65,13 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 	}
 	if t.Args != "" && t.Args != script.Flags && t.Args != script.FlagsNo {
 		bad.add("[trainer] args is %q; wanted %q, %q (a setting that is false as --no-key), or leave it out", t.Args, script.Flags, script.FlagsNo)
+	}
+	switch s.SaveFeatures {
+	case "last":
+		s.SaveFeatures = ""
+	case "", script.SaveAll, script.SaveNone:
+	default:
+		bad.add("[trainer] save_features is %q; wanted \"last\", %q or %q", t.SaveFeatures, script.SaveAll, script.SaveNone)
 	}
 	if t.Silence != "" {
 		var err error
@@ -112,6 +121,9 @@ func (t *Trainer) text() string {
 	fmt.Fprintf(&b, "\n[trainer]\ncommand = %s\nepochs = %d\nargs = %s\n", train.Literal(s.Command), s.Horizon, train.Literal(s.Args))
 	if s.Silence > 0 {
 		fmt.Fprintf(&b, "silence = %q\n", s.Silence)
+	}
+	if s.SaveFeatures != "" {
+		fmt.Fprintf(&b, "save_features = %q\n", s.SaveFeatures)
 	}
 	fmt.Fprintf(&b, "\n[trainer.digests]\ndata = %s\n\n[trainer.digests.code]\n", train.Literal(append([]string{}, s.Data...)))
 	for _, name := range slices.Sorted(maps.Keys(s.Code)) {
