@@ -20,9 +20,7 @@ func (s *Search) propose(trial int) Point {
 	if len(x) < s.cfg.Initial {
 		return s.cfg.Space.draw(r)
 	}
-	model := fitProcess(s.cfg.Space, x, y)
-	model = s.believe(model)
-	return s.improve(model, r)
+	return s.remembered(trial, func() Point { return s.improve(s.believe(fitProcess(s.cfg.Space, x, y)), r) })
 }
 
 // observed is what the model learns from: the results of the largest budget of which there are enough,

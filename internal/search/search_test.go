@@ -208,6 +208,42 @@ func TestReplay(t *testing.T) {
 	})
 }
 
+// TestAMemoChangesNothing: a search that is replayed from its start in each round, with a memo, asks for the same as one that is not; it proposes
+// each trial once; and values other than those it remembers give the proposals that they would give without.
+func TestAMemoChangesNothing(t *testing.T) {
+	c := Config{Space: Space{{Name: "x", High: 1}, {Name: "y", High: 1}}, Sampler: Bayes, Schedule: Full, Trials: 14, Budget: 1, Batch: 2, Initial: 4, Seed: 3}
+	var memo Memo
+	replayed := func(memo *Memo, value func(Point) float64) []Point {
+		known := map[int]float64{}
+		for {
+			s, err := New(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if memo != nil {
+				s.Remember(memo)
+			}
+			missing := s.Replay(func(j Job) (float64, bool) { v, ok := known[j.Trial]; return v, ok })
+			if len(missing) == 0 {
+				return s.points
+			}
+			for _, j := range missing {
+				known[j.Trial] = value(j.Point)
+			}
+		}
+	}
+	one := func(p Point) float64 { return -math.Abs(p[0]-0.3) - math.Abs(p[1]-0.8) }
+	two := func(p Point) float64 { return -math.Abs(p[0]-0.9) - math.Abs(p[1]-0.1) }
+	for i, value := range []func(Point) float64{one, one, two} {
+		if got, want := replayed(&memo, value), replayed(nil, value); len(want) != c.Trials || !reflect.DeepEqual(got, want) {
+			t.Errorf("with a memo %v\nwithout %v", got, want)
+		}
+		if want := []int{10, 10, 20}[i]; len(memo.points) != want {
+			t.Errorf("%d proposals are remembered; wanted %d", len(memo.points), want)
+		}
+	}
+}
+
 func equalResults(a, b []Result) bool {
 	return slices.EqualFunc(a, b, func(x, y Result) bool {
 		return x.Trial == y.Trial && x.Budget == y.Budget && math.Float64bits(x.Value) == math.Float64bits(y.Value)

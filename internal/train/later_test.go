@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"collapse.example/collapse/arrayfile"
@@ -62,6 +63,15 @@ func TestLaterMeasuresWhatTrainingMeasured(t *testing.T) {
 	if same < 200 || layers < 50 || clean < 50 {
 		t.Errorf("%d values are compared, %d of layers, %d of clean samples", same, layers, clean)
 	}
+	one, err := Later(t.Context(), lab.Reader, run, Options{Open: openOnce, Measures: []string{measure.KeyVCI}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range one { // loss, accuracy and the objective beside it come from the passes
+		if v.Measure == measure.KeyNC1Pinv || v.Measure == measure.KeyFeatureRank {
+			t.Fatalf("%s was not asked for", v.Measure)
+		}
+	}
 	for _, key := range []string{measure.KeyVCI, measure.KeyFeatureRank} {
 		k := store.Key{Series: seriesEpoch, Split: splitTrain, Measure: key}
 		got, want := later[at{k, 4}], savedMeasure(t, rundir.Dir(r.Dir), c, key)
@@ -111,9 +121,11 @@ func savedMeasure(t *testing.T, dir rundir.Dir, c Config, key string) float64 {
 
 // TestLaterSaysWhatIsNotKept: no features of training passes are kept, and no checkpoint of an epoch that is gone.
 func TestLaterSaysWhatIsNotKept(t *testing.T) {
-	for name, change := range map[string]func(*Config){"passes": func(c *Config) { c.Run.MeasureFrom = fromTraining }, "removed": func(*Config) {}} {
+	for name, want := range map[string]string{"passes": "training passes", "removed": "no checkpoint"} {
 		c := tinyConfig()
-		change(&c)
+		if name == "passes" {
+			c.Run.MeasureFrom = fromTraining
+		}
 		lab := newLab(t)
 		r, err := Run(t.Context(), c, lab, Options{Open: openOnce})
 		if err != nil {
@@ -123,11 +135,13 @@ func TestLaterSaysWhatIsNotKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := rundir.Dir(r.Dir).Writer(nil).RemoveCheckpointsAfter(0); err != nil {
-			t.Fatal(err)
+		if name == "removed" {
+			if err := rundir.Dir(r.Dir).Writer(nil).RemoveCheckpointsAfter(0); err != nil {
+				t.Fatal(err)
+			}
 		}
 		var kept *NothingKeptError
-		if found, err := Later(t.Context(), lab.Reader, run, Options{Open: openOnce}); !errors.As(err, &kept) || found != nil || kept.Do == "" {
+		if found, err := Later(t.Context(), lab.Reader, run, Options{Open: openOnce}); !errors.As(err, &kept) || found != nil || !strings.Contains(kept.Why, want) || kept.Do == "" {
 			t.Errorf("%s: %v, %v", name, found, err)
 		}
 	}
