@@ -78,6 +78,9 @@ func (c *studyRunCmd) Run(a *app) error {
 		if !c.DryRun {
 			keepCode(a, f.Trainer)
 		}
+		if over := f.Trainer.Overlooked; len(over) > 0 {
+			a.notef("the code imports %s, which [trainer] code does not name: a change of it makes no new runs\n", format.List(over[:min(len(over), shown)]))
+		}
 	}
 	if !c.DryRun {
 		noteDropped(a, f.Name, questions)

@@ -24,7 +24,7 @@ import (
 //
 //	[trainer]
 //	command = ["python3", "train.py"]       # started in the folder of the file
-//	code    = ["train.py", "models/*.py"]   # what computes the runs: part of their identity; default: files that the command names
+//	code    = ["train.py", "models/*.py"]   # what computes the runs: part of their identity; default: files that the command names and what they import
 //	data    = ["/data/mnist/*"]             # files whose content is part of the identity, too; default: none
 //	epochs  = 100
 //	args    = "flags"                       # settings also as --key value, --key where true; "flags-no": --no-key where false; default: in run.json alone
@@ -33,6 +33,8 @@ import (
 type Trainer struct {
 	Folder string      // the file's folder, where scripts start
 	spec   script.Spec // of a run without settings
+	// Overlooked are Python files beside the code that it imports and that [trainer] code does not name.
+	Overlooked []string
 }
 
 // trainerTable is Trainer as TOML decodes it. The digests are in the source of a search in a lab, where the files may not be available.
@@ -80,17 +82,19 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 		}
 	}
 	folder := filepath.Dir(path)
+	f.Trainer = &Trainer{Folder: folder}
 	if t.Digests != nil {
 		s.Code, s.Data = t.Digests.Code, t.Digests.Data
 	} else {
-		digestFiles(&s, folder, t, bad)
+		f.Trainer.Overlooked = digestFiles(&s, folder, t, bad)
 	}
-	f.Trainer = &Trainer{Folder: folder, spec: s}
+	f.Trainer.spec = s
 	f.subject = scripts{f.Trainer}
 }
 
-// digestFiles reads the code, and the data if any are named.
-func digestFiles(s *script.Spec, folder string, t *trainerTable, bad *FileError) {
+// digestFiles reads the code, and the data if any are named. Without a list of the code it is what the command names, and what Python files of
+// it import; with one, imports that it lacks are returned.
+func digestFiles(s *script.Spec, folder string, t *trainerTable, bad *FileError) (overlooked []string) {
 	code := t.Code
 	if len(code) == 0 {
 		code = slices.DeleteFunc(slices.Clone(t.Command), func(word string) bool {
@@ -100,15 +104,23 @@ func digestFiles(s *script.Spec, folder string, t *trainerTable, bad *FileError)
 	}
 	if len(code) == 0 {
 		bad.add(`[trainer] code is missing, and no word of the command is a file in %s; wanted the files that compute the runs, such as code = ["train.py", "models/*.py"]`, folder)
-		return
+		return nil
 	}
 	var err error
-	if s.Code, err = script.DigestCode(folder, code); err != nil {
+	if s.Code, err = script.DigestCode(folder, code); err == nil {
+		overlooked, err = script.Imports(folder, slices.Sorted(maps.Keys(s.Code)))
+	}
+	if err == nil && len(t.Code) == 0 {
+		err = script.DigestFiles(folder, overlooked, s.Code)
+		overlooked = nil
+	}
+	if err != nil {
 		bad.add("[trainer] code: %v", err)
 	}
 	if s.Data, err = script.DigestData(folder, t.Data); err != nil {
 		bad.add("[trainer] data: %v", err)
 	}
+	return overlooked
 }
 
 // Keep copies the code, so that the study's runs use it as it is now.
