@@ -1,6 +1,6 @@
 """The search of settings against random settings, Optuna and Ray: six functions with known minima, two made learning curves, 20 seeds each.
 
-    go build -o asks ./compare/asks
+    go build -o asks compare/asks.go
     $(scripts/peers_env.sh) compare/search.py --asks ./asks
 
 
@@ -10,7 +10,7 @@ at random, Optuna's TPE sampler with its defaults. Each learning curve goes to 2
 and 60 trials, and then, each with as many epochs as ours took at that seed, random settings to their last epoch, Optuna's TPE with its
 SuccessiveHalvingPruner, and Ray's ASHAScheduler over four random trials side by side, as Ray starts them. What is compared is the logarithm of the
 distance to the minimum, of a curve that of the chosen settings' loss at epoch 27 without noise: paired over seeds, mean difference and 95 %
-interval (Student's t). "Behind" is an interval wholly above 0. compare/asks is the search of the program's studies, with values from here
+interval (Student's t). "Behind" is an interval wholly above 0. compare/asks.go is the search of the program's studies, with values from here
 in place of runs.
 """
 import json
@@ -92,7 +92,7 @@ def log_draw(r, low, high):
 
 
 class Ours:
-    """The program's own search, answered by this one: compare/asks."""
+    """The program's own search, answered by this one: compare/asks.go."""
 
     def __init__(self, asks):
         self.asks = asks
@@ -222,7 +222,7 @@ def least_of(curve):
 
 def main():
     p = argparse.ArgumentParser()
-    p.add_argument("--asks", required=True, help="the program compare/asks")
+    p.add_argument("--asks", required=True, help="the program compare/asks.go")
     p.add_argument("--seeds", type=int, default=20)
     p.add_argument("--only", help="one problem")
     p.add_argument("--json", help="also write all results to this file")

@@ -87,6 +87,8 @@ func (j *job) report(ctx context.Context, e event) error {
 	switch {
 	case e.Epoch < 1 || e.Epoch > j.spec.Epochs:
 		return j.bad("epoch %d; wanted 1 to %d", e.Epoch, j.spec.Epochs)
+	case e.Epoch <= j.from && j.last == j.from:
+		return j.startOver(e.Epoch)
 	case e.Epoch <= j.from:
 		return j.bad("epoch %d; the run continues after epoch %d (from_epoch)", e.Epoch, j.from)
 	case e.Epoch <= j.last:

@@ -1,4 +1,6 @@
-// Command asks is a search of settings that another program answers: compare/search.py. It reads a search.Config, then, for each job that it
+//go:build ignore
+
+// asks.go is a search of settings that another program answers: compare/search.py. It reads a search.Config, then, for each job that it
 // prints, a value; larger is better. Each is one line of JSON.
 package main
 
