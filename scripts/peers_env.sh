@@ -32,4 +32,4 @@ if [ -n "$newest" ] || ! cmp -s "$list" "$place/installed"; then
   cp "$list" "$place/installed"
 fi
 echo "$place/bin/python"
-[ -z "$versions" ] || "$place/bin/python" -m pip freeze | grep -i -E "^($(sed 's, *#.*,,; /^$/d' "$list" | paste -sd'|'))=="
+[ -z "$versions" ] || "$place/bin/python" -m pip freeze | grep -i -E "^($(sed 's, *#.*,,; s,\[.*,,; /^$/d' "$list" | paste -sd'|'))=="

@@ -32,6 +32,7 @@ var examples = map[string][]string{
 	"study list":    {"collapse study list", "collapse study list --json"},
 	"study rm":      {"collapse study rm noise"},
 	"study judge":   {"collapse study judge smoothing", "collapse study judge study.toml"},
+	"study measure": {"collapse study measure smoothing", "collapse study measure smoothing --measures vci,feature_rank --json"},
 	"study report":  {"collapse study report smoothing --open"},
 	"study export":  {"collapse study export smoothing --out smoothing.csv"},
 	"engine check":  {"collapse engine check", "collapse engine check --device cuda:0 --json"},

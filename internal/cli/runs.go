@@ -72,12 +72,34 @@ func (c runsShowCmd) Run(a *app, r *store.Reader) error {
 	if one, err := judge.NewRun(run, values); err == nil { // the lab may be of another version
 		beside = one.Theory()
 	}
-	return a.emit(struct {
-		runRow
-		Dir    string      `json:"dir"`
-		Theory string      `json:"theory,omitempty"` // the run beside the optimum over free features
-		Values []lastValue `json:"values"`
-	}{rowOf(run), r.RunDir(run.Hash), beside, last}, func() { printRun(a, run, r.RunDir(run.Hash), beside, last) })
+	later, err := r.MeasuredLater(run.Hash)
+	if err != nil {
+		return err
+	}
+	shown := shownRun{runRow: rowOf(run), Dir: r.RunDir(run.Hash), Theory: beside, Values: last}
+	for _, m := range later {
+		shown.Later = append(shown.Later, laterRow(m))
+	}
+	return a.emit(shown, func() { printRun(a, run, shown) })
+}
+
+// shownRun is what runs show prints.
+type shownRun struct {
+	runRow
+	Dir    string      `json:"dir"`
+	Theory string      `json:"theory,omitempty"`         // the run beside the optimum over free features
+	Later  []laterRow  `json:"measured_later,omitempty"` // of what collapse study measure added
+	Values []lastValue `json:"values"`
+}
+
+// laterRow says where values come from that were measured after the run.
+type laterRow struct {
+	Epoch   int64     `json:"epoch"`
+	Values  int       `json:"values"`
+	Made    time.Time `json:"made"`
+	Version string    `json:"version"`
+	Kernel  string    `json:"kernel"`
+	Source  string    `json:"source"`
 }
 
 // lastValue is the newest value of one series.
@@ -107,21 +129,25 @@ func lastValues(values []store.Value) []lastValue {
 	return out
 }
 
-func printRun(a *app, run store.Run, dir, beside string, last []lastValue) {
+func printRun(a *app, run store.Run, shown shownRun) {
 	a.printf("run      %s\nkind     %s\nstatus   %s\nepoch    %s\ncreated  %s\nprogram  collapse %s, kernel %s, %s/%s, %s\nfiles    %s\n",
 		a.hash(run.Hash), run.Kind, run.Status, epochOf(run), run.Created.Local().Format(time.DateTime),
-		run.Program.Version, run.Program.Kernel, run.Program.GOOS, run.Program.GOARCH, run.Program.CPU, dir)
+		run.Program.Version, run.Program.Kernel, run.Program.GOOS, run.Program.GOARCH, run.Program.CPU, shown.Dir)
 	if run.Error != "" {
 		a.printf("error    %s\n", run.Error)
 	}
 	a.printf("config   %s\n", run.Config)
-	if beside != "" {
-		a.printf("theory   %s\n", beside)
+	if shown.Theory != "" {
+		a.printf("theory   %s\n", shown.Theory)
+	}
+	for _, m := range shown.Later {
+		a.printf("later    %s of epoch %d, measured of %s on %s by collapse %s, kernel %s\n", format.Count(m.Values, "value"), m.Epoch, m.Source,
+			m.Made.Local().Format(time.DateTime), m.Version, m.Kernel)
 	}
 	a.printf("\n")
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "SPLIT\tMEASURE\tSTEP\tVALUE")
-	for _, v := range last {
+	for _, v := range shown.Values {
 		text := v.Missing
 		if v.Value != nil {
 			text = format.Short(*v.Value, 6)

@@ -21,17 +21,18 @@ import (
 )
 
 type studyCmd struct {
-	Init   studyInitCmd   `cmd:"" help:"Write a study file for your own trainer, and say what to add to the script."`
-	Run    studyRunCmd    `cmd:"" help:"Compute the runs of a study that the lab lacks."`
-	Status studyStatusCmd `cmd:"" help:"Progress of a study, which workers wait and why, and messages set aside."`
-	Resume studyResumeCmd `cmd:"" help:"Continue a study of the lab, even a cancelled one."`
-	Cancel studyCancelCmd `cmd:"" help:"Stop a study, wherever it is computed. Finished work stays."`
-	Retry  studyRetryCmd  `cmd:"" help:"Mark the failed runs of a study to be tried again; then resume."`
-	List   studyListCmd   `cmd:"" help:"The studies of the lab."`
-	Rm     studyRmCmd     `cmd:"" help:"Forget a study. Its runs stay; collapse runs rm deletes them."`
-	Judge  studyJudgeCmd  `cmd:"" help:"Verdicts on the claims of a study's file, by its finished runs."`
-	Report studyReportCmd `cmd:"" help:"A study's page."`
-	Export studyExportCmd `cmd:"" help:"A study as one tidy table, a line per run, epoch and measure, or as event files of TensorBoard."`
+	Init    studyInitCmd    `cmd:"" help:"Write a study file for your own trainer, and say what to add to the script."`
+	Run     studyRunCmd     `cmd:"" help:"Compute the runs of a study that the lab lacks."`
+	Status  studyStatusCmd  `cmd:"" help:"Progress of a study, which workers wait and why, and messages set aside."`
+	Resume  studyResumeCmd  `cmd:"" help:"Continue a study of the lab, even a cancelled one."`
+	Cancel  studyCancelCmd  `cmd:"" help:"Stop a study, wherever it is computed. Finished work stays."`
+	Retry   studyRetryCmd   `cmd:"" help:"Mark the failed runs of a study to be tried again; then resume."`
+	List    studyListCmd    `cmd:"" help:"The studies of the lab."`
+	Rm      studyRmCmd      `cmd:"" help:"Forget a study. Its runs stay; collapse runs rm deletes them."`
+	Judge   studyJudgeCmd   `cmd:"" help:"Verdicts on the claims of a study's file, by its finished runs."`
+	Measure studyMeasureCmd `cmd:"" help:"Add measures to finished runs of a study without training."`
+	Report  studyReportCmd  `cmd:"" help:"A study's page."`
+	Export  studyExportCmd  `cmd:"" help:"A study as one tidy table, a line per run, epoch and measure, or as event files of TensorBoard."`
 }
 
 type studyRunCmd struct {
@@ -77,6 +78,9 @@ func (c *studyRunCmd) Run(a *app) error {
 		o.Scripts = f.Trainer.Folder
 		if !c.DryRun {
 			keepCode(a, f.Trainer)
+		}
+		if over := f.Trainer.Overlooked; len(over) > 0 {
+			a.notef("the code imports %s, which [trainer] code does not name: a change of it makes no new runs\n", format.List(over[:min(len(over), shown)]))
 		}
 	}
 	if !c.DryRun {

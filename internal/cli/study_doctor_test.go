@@ -51,6 +51,27 @@ func TestWhatHoldsForAllRunsIsSaidOnce(t *testing.T) {
 	}
 }
 
+// TestNamesOfOnesOwnAreShownAtOnce, in the line of each run; what changes nothing is said in status and report.
+func TestNamesOfOnesOwnAreShownAtOnce(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
+	text := strings.NewReplacer("test/loss", "val/f1", ", \\\"sum\\\": $sum", "", "+ $wd", "").Replace(shellTrainer)
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs := called(t, 0, "--lab", lab, "study", "run", file, "--workers", "1"); strings.Count(errs, ": val/f1 0.25") != 2 {
+		t.Error(errs)
+	}
+	if out, _ := called(t, 0, "--lab", lab, "study", "status", "mine"); !strings.Contains(out, "wd changes nothing: in 1 comparison") {
+		t.Error(out)
+	}
+	to := filepath.Join(t.TempDir(), "page")
+	_, errs := called(t, 0, "--lab", lab, "study", "report", "mine", "--out", to)
+	page, err := os.ReadFile(filepath.Join(to, "index.html"))
+	if err != nil || !strings.Contains(errs, "wd changes nothing") || !strings.Contains(string(page), "Watch: wd changes nothing") {
+		t.Errorf("%s, %v", errs, err)
+	}
+}
+
 // TestOneSourceOfEpochs: a script that reads --epochs gets the study's, and a setting that says otherwise is an error.
 func TestOneSourceOfEpochs(t *testing.T) {
 	file, lab := scriptStudy(t, scriptGrid)

@@ -65,6 +65,10 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 	if err != nil {
 		return err
 	}
+	idle, err := noEffect(lab, c.Name)
+	if err != nil {
+		return err
+	}
 	health, err := engine.ReadHealth(a.flags.Lab)
 	if err != nil {
 		a.notef("%v\n", err) // the runs are still worth showing
@@ -73,14 +77,18 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 		studyRow
 		engine.QueueHealth
 		Searches []searchRow   `json:"searches,omitempty"`
-		Running  []studyRunRow `json:"running"` // at most 10 of each
+		NoEffect []string      `json:"no_effect,omitempty"` // of a script: settings and seeds that changed nothing
+		Running  []studyRunRow `json:"running"`             // at most 10 of each
 		Failed   []studyRunRow `json:"failed"`
 		Last     []studyRunRow `json:"last"`
-	}{studyRowOf(s), health.QueueHealth, searches, studyRunRows(running), studyRunRows(failed), studyRunRows(last)}, func() {
+	}{studyRowOf(s), health.QueueHealth, searches, idle, studyRunRows(running), studyRunRows(failed), studyRunRows(last)}, func() {
 		a.printf("%s: %s; %d runs: %d done, %d running, %d waiting, %d failed\n", s.Name, studyRowOf(s).Status, s.Runs, s.Counts[store.Done],
 			s.Counts[store.Running], s.Counts[store.Pending]+s.Counts[store.Interrupted], s.Counts[store.Failed])
 		printHealth(a, health)
 		printSearches(a, searches)
+		for _, sentence := range idle {
+			a.printf("%s\n", sentence)
+		}
 		printStudyRuns(a, "running", running)
 		printStudyRuns(a, "failed", failed)
 		printStudyRuns(a, "done last", last)
@@ -88,6 +96,27 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 			a.printf("\ntry the failed runs again with: collapse study retry %s, then collapse study resume %s\n", s.Name, s.Name)
 		}
 	})
+}
+
+// mostCompared bounds the finished runs of a script that are compared with each other.
+const mostCompared = 300
+
+// noEffect says which settings of a script changed nothing among the runs that finished last.
+func noEffect(lab *store.Reader, name string) ([]string, error) {
+	done, err := lab.RecentOfStudy(name, store.Done, mostCompared)
+	if err != nil {
+		return nil, err
+	}
+	var hashes []string
+	for _, r := range done {
+		hashes = append(hashes, r.Hash)
+	}
+	runs, err := judge.LoadOnDemand(lab, hashes...)
+	if err != nil || len(runs) == 0 || runs[0].Kind != store.Script {
+		return nil, err
+	}
+	found := judge.WithoutEffect(runs)
+	return found, judge.ReadError(runs)
 }
 
 // printHealth reports faults of the lab's queue and workers.
@@ -222,6 +251,10 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []
 	if err != nil { // of another version of the program, or of a stranger
 		notes = append(notes, "The claims and drawings of the study's file cannot be read: "+err.Error())
 		questions = question.Set{}
+	}
+	for _, sentence := range judge.WithoutEffect(runs) {
+		notes = append(notes, "Watch: "+sentence)
+		a.notef("watch: %s\n", sentence)
 	}
 	if f == nil {
 		return writeStudy(to, verdict.Study{ID: c.Name, Title: title, Runs: runs, Asks: questions, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})

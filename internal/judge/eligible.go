@@ -89,6 +89,12 @@ func (r *JudgedRun) fingerprint() (print string, telling bool) {
 		}
 		return print, known >= 2
 	}
+	reported, telling := r.reported()
+	return print + reported, telling
+}
+
+// reported is all that a run of a script has reported, and whether that is more than a few shares that are 0 or 1.
+func (r *Run) reported() (print string, telling bool) {
 	values := map[float64]bool{0: true, 1: true}
 	for _, k := range r.OwnKeys() {
 		for _, p := range r.Rows(k.Split, k.Layer, k.Measure) {

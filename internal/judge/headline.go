@@ -136,12 +136,18 @@ func (g *Experiment) collapseFacts() []string {
 	return out
 }
 
-// unfitted says how many runs of a line did not fit their labels, which NC1 alone does not show; "" if all did.
-func unfitted(runs []*JudgedRun) string {
-	if n := len(runs) - len(only(runs, IsTerminal)); n > 0 {
-		return fmt.Sprintf("; %d of %s unfitted (below 99.9 %% training accuracy)", n, format.Count(len(runs), "run"))
+// unfitted says how many runs of a line did not fit their labels, which NC1 alone does not show, and how many of those are where theory has
+// them; "" if all fitted.
+func unfitted(runs []*JudgedRun) (text string) {
+	fitted := only(runs, IsTerminal)
+	predicted := only(runs, func(s *JudgedRun) bool { return s.Predicted && !IsTerminal(s) })
+	if n := len(predicted); n > 0 {
+		text = fmt.Sprintf("; %d of %s in a state that theory predicts", n, format.Count(len(runs), "run"))
 	}
-	return ""
+	if n := len(runs) - len(fitted) - len(predicted); n > 0 {
+		text += fmt.Sprintf("; %d of %s unfitted (below 99.9 %% training accuracy)", n, format.Count(len(runs), "run"))
+	}
+	return text
 }
 
 // Title names a run by its loss, its label noise if it has any, and its seed.

@@ -1,11 +1,13 @@
 package judge_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/store"
 )
 
 // Seeds that give the same run are no replicates: there is no verdict, however narrow the interval.
@@ -91,6 +93,59 @@ func TestOneNumberInCommonIsChance(t *testing.T) {
 		claim, err := with(asks("1.0", "2.0"), func(s *judge.Statement) { s.Early = true }).Judge(c.runs)
 		if err != nil || strings.Contains(claim.Reason, "gave the same run") != c.same {
 			t.Errorf("%s: %s, %v", name, claim.Reason, err)
+		}
+	}
+}
+
+// TestSettingsWithoutEffect: a setting is named where all runs that differ in it alone reported the same, and only there; what reports too
+// little to tell, or runs that differ in more, name nothing.
+func TestSettingsWithoutEffect(t *testing.T) {
+	lab, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	ran := func(hashes *[]string, lr, wd float64, seed int, values ...float64) {
+		config := map[string]any{"lr": lr, "wd": wd, "run": map[string]any{"epochs": 2, "horizon": 2, "seed": seed}, "trainer": map[string]any{"command": []string{"x"}, "code": map[string]string{}}}
+		claim, _, err := lab.Claim(store.Spec{Kind: store.Script, Config: config})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []store.Value
+		for i, v := range values {
+			rows = append(rows, store.Value{Key: store.Key{Series: "epoch", Split: "test", Measure: "loss"}, Step: int64(i + 1), Value: v})
+		}
+		if err := errors.Join(claim.AppendEpoch(int64(len(values)), rows), claim.Finish()); err != nil {
+			t.Fatal(err)
+		}
+		*hashes = append(*hashes, claim.Hash)
+	}
+	var lrIdle, seedIdle, none, few, once []string
+	ran(&lrIdle, .1, 0, 1, 5, 4, 3)
+	ran(&lrIdle, .2, 0, 1, 5, 4, 3)
+	ran(&lrIdle, .1, 1, 1, 6, 4, 3)
+	ran(&lrIdle, .2, 1, 1, 6, 4, 3)
+	ran(&seedIdle, .3, 0, 1, 5, 4, 3)
+	ran(&seedIdle, .3, 0, 2, 5, 4, 3)
+	ran(&seedIdle, .4, 0, 2, 5, 4, 2)
+	ran(&none, .5, 0, 1, 5, 4, 3) // differ in two settings
+	ran(&none, .6, 1, 1, 5, 4, 3)
+	ran(&few, .7, 0, 1, 0.5, 1) // too little to tell
+	ran(&few, .8, 0, 1, 0.5, 1)
+	once = append(once, lrIdle...) // one group in which it counts is enough
+	ran(&once, .1, 2, 1, 7, 4, 3)
+	ran(&once, .2, 2, 1, 8, 4, 3)
+	for name, c := range map[string]struct {
+		runs []string
+		want string
+	}{"lr": {lrIdle, "lr changes nothing: in 2 comparisons, runs"}, "seed": {seedIdle, "the seed changes nothing: in 1 comparison, seeds"}, "two": {none, ""}, "few": {few, ""}, "once": {once, ""}} {
+		runs, err := judge.LoadOnDemand(lab.Reader, c.runs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := judge.WithoutEffect(runs)
+		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], c.want)) {
+			t.Errorf("%s: %q; wanted %q", name, got, c.want)
 		}
 	}
 }

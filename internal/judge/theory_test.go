@@ -59,6 +59,14 @@ func TestStatesOfTheory(t *testing.T) {
 		if judged := claim.Effect != nil; err != nil || judged != one.Predicted {
 			t.Errorf("%s: judged %v: %s, %v", name, judged, claim.Reason, err)
 		}
+		gs, _ := judge.Experiments(runs)
+		said := "; 5 of 5 runs unfitted (below 99.9 % training accuracy)"
+		if one.Predicted {
+			said = "; 5 of 5 runs in a state that theory predicts"
+		}
+		if facts := strings.Join(factsOf(t, gs), "\n"); !strings.Contains(facts, said+"\n") && !strings.HasSuffix(facts, said) {
+			t.Errorf("%s: %q, wanted %q", name, facts, said)
+		}
 	}
 }
 

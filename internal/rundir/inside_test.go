@@ -1,6 +1,7 @@
 package rundir
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -24,7 +25,17 @@ func TestWritingStaysInside(t *testing.T) {
 		"features": func(w Writer) error {
 			return w.WriteFeatures(1, func(put func(string, []arrayfile.Array) error) error { return put("x", arrays) })
 		},
-		"g1": func(w Writer) error { return w.Sweep() },
+		"features/.tmp": func(w Writer) error {
+			from := filepath.Join(w.Workspaces(), "train")
+			must(t, errors.Join(os.MkdirAll(from, 0o777), os.WriteFile(filepath.Join(from, "x"), nil, 0o666)))
+			err := w.TakeFeatures(2, map[string]string{"train": from})
+			if list, files := w.Files("features/2"); files != nil || len(list) != 1 || list[0] != "features/2/train/x" {
+				t.Errorf("features taken: %q, %v, %v", list, files, err)
+			}
+			return err
+		},
+		"features/1": func(w Writer) error { return w.RemoveFeatures(func(epoch int) bool { return epoch == 1 }) },
+		"g1":         func(w Writer) error { return w.Sweep() },
 	} {
 		run := filepath.Join(t.TempDir(), "run")
 		outside := filepath.Join(filepath.Dir(run), "outside")

@@ -4,8 +4,10 @@
 //	config.toml                     the run's configuration as the user gave it, folders included
 //	ckpt/<epoch>/                   a checkpoint: model.safetensors, optim.safetensors, state.json
 //	frames/<epoch>.npz              some training features of a measured epoch, its class means and classifier; pages show them in turn
-//	features/<epoch>/               all features of an epoch (run.save_features): classifier.safetensors, train-<i> and test-<i>.safetensors
+//	features/<epoch>/               all features of an epoch (run.save_features): classifier.safetensors, train-<i> and test-<i>.safetensors;
+//	                                of a script its captures: train, test and ood, folders or files
 //	features.npz                    the first features of a finished run
+//	starts-over                     the run's script does not continue from checkpoints; an empty file
 //	script.log                      what a run of somebody's own script wrote to its output; script.log.old is what came before
 //	.script/<generation>/           what an attempt of such a run and the lab tell each other; gone when the attempt has ended
 //	.…, ….tmp, g<generation>        on their way in or out (IsStaging)
@@ -55,6 +57,9 @@ func (d Dir) Frame(epoch int) string      { return d.path("frames", strconv.Itoa
 func (d Dir) Features(epoch int) string   { return d.path("features", strconv.Itoa(epoch)) }
 func (d Dir) FinalFeatures() string       { return d.path("features.npz") }
 func (d Dir) ScriptLog() string           { return d.path("script.log") }
+
+// StartsOver is a file that says that the run's script does not continue from checkpoints.
+func (d Dir) StartsOver() string { return d.path("starts-over") }
 
 // Workspaces is where attempts of a script work, each in a folder named by its generation.
 func (d Dir) Workspaces() string { return d.path(".script") }

@@ -78,6 +78,33 @@ func (w Writer) WriteFeatures(epoch int, fill func(put func(name string, arrays 
 	})
 }
 
+// TakeFeatures makes what a script has written, files or folders of the run by a new name each, the folder of an epoch's features. The
+// content is on the disk when the system wants it to be: no row of the run depends on it.
+func (w Writer) TakeFeatures(epoch int, from map[string]string) error {
+	if err := w.makeFolder(filepath.Dir(w.Features(epoch))); err != nil {
+		return err
+	}
+	return w.writeFolder(w.Features(epoch), func(tmp string) error {
+		for name, path := range from {
+			if err := w.FS.Rename(path, filepath.Join(tmp, name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// RemoveFeatures removes the features of epochs that drop names.
+func (w Writer) RemoveFeatures(drop func(epoch int) bool) error {
+	list, err := w.FeatureEpochs()
+	for _, epoch := range list {
+		if drop(epoch) {
+			err = errors.Join(err, w.FS.RemoveAll(w.Features(epoch)))
+		}
+	}
+	return err
+}
+
 // WriteCheckpoint makes the checkpoint of an epoch durable. state is called with the sums of the other two files, by name, and gives the
 // content of state.json.
 func (w Writer) WriteCheckpoint(epoch int, model, optim []arrayfile.Array, state func(sums map[string]Sum) ([]byte, error)) error {

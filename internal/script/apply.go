@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/measure"
 )
 
 // mostForeign is how many lines of other generations or runs are skipped.
@@ -85,6 +87,8 @@ func (j *job) report(ctx context.Context, e event) error {
 	switch {
 	case e.Epoch < 1 || e.Epoch > j.spec.Epochs:
 		return j.bad("epoch %d; wanted 1 to %d", e.Epoch, j.spec.Epochs)
+	case e.Epoch <= j.from && j.last == j.from:
+		return j.startOver(e.Epoch)
 	case e.Epoch <= j.from:
 		return j.bad("epoch %d; the run continues after epoch %d (from_epoch)", e.Epoch, j.from)
 	case e.Epoch <= j.last:
@@ -98,13 +102,16 @@ func (j *job) report(ctx context.Context, e event) error {
 		return j.bad("%v", err)
 	}
 	found := values{}
-	if err := j.work.measure(ctx, j.opts.Team, taken, found); err != nil {
+	if err := taken.measure(j.work.dir, measure.Options{Context: ctx, Team: j.opts.Team}, found); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		return j.bad("the features of epoch %d: %v", e.Epoch, err)
 	}
 	found.reported(e.Values)
+	if err := j.keepFeatures(e.Epoch, taken); err != nil {
+		return err
+	}
 	if err := j.claim.AppendEpoch(int64(e.Epoch), j.rows(found, e.Epoch)); err != nil {
 		return err
 	}
@@ -113,6 +120,21 @@ func (j *job) report(ctx context.Context, e event) error {
 		j.opts.Reported(e.Epoch)
 	}
 	return errors.Join(j.work.drop(taken), j.prune())
+}
+
+// keepFeatures moves an epoch's captures to where they stay, before its rows: a run that is killed in between reports the epoch again.
+func (j *job) keepFeatures(epoch int, taken captures) error {
+	if len(taken) == 0 || j.spec.SaveFeatures == SaveNone || !taken.apart() {
+		return nil
+	}
+	err := j.writer().TakeFeatures(epoch, taken.kept(filepath.Join(j.dir.Workspaces(), filepath.Base(j.work.dir))))
+	if err == nil && j.spec.SaveFeatures != SaveAll {
+		err = j.writer().RemoveFeatures(func(e int) bool { return e != epoch })
+	}
+	if err != nil {
+		return fmt.Errorf("script: keeping features: %w", err)
+	}
+	return nil
 }
 
 // meet counts the names of values.

@@ -1,7 +1,6 @@
 package script
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"collapse.example/collapse/internal/featurefiles"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/measure"
-	"collapse.example/collapse/parallel"
 )
 
 // Splits of captures.
@@ -82,19 +80,20 @@ func (v values) reported(numbers map[string]number) {
 	}
 }
 
-// measure measures the captures of an epoch: train samples, together with the test samples for measures that need both, the captured
-// layers, and the test samples on their own.
-func (w *workspace) measure(ctx context.Context, team *parallel.Team, c captures, into values) error {
-	m := measurer{ctx, team, into}
+// measure measures the captures of an epoch, which are below root: train samples, together with the test samples for measures that need
+// both, the captured layers, and the test samples on their own.
+func (c captures) measure(root string, opt measure.Options, into values) error {
+	m := measurer{opt, into}
+	at := func(split string) string { return filepath.Join(root, c[split]) }
 	if c[trainSplit] != "" {
-		folder := w.path(c[trainSplit])
+		folder := at(trainSplit)
 		combined := featurefiles.Request{Files: []string{folder}}
-		if c[testSplit] != "" && isCapture(folder) && isCapture(w.path(c[testSplit])) {
-			combined.From[featurefiles.TestFeatures] = []string{shards(w.path(c[testSplit]), "features")}
-			combined.From[featurefiles.TestLabels] = []string{shards(w.path(c[testSplit]), "labels")}
+		if c[testSplit] != "" && isCapture(folder) && isCapture(at(testSplit)) {
+			combined.From[featurefiles.TestFeatures] = []string{shards(at(testSplit), "features")}
+			combined.From[featurefiles.TestLabels] = []string{shards(at(testSplit), "labels")}
 		}
 		if c[oodSplit] != "" {
-			combined.From[featurefiles.OOD] = []string{shards(w.path(c[oodSplit]), "features")}
+			combined.From[featurefiles.OOD] = []string{shards(at(oodSplit), "features")}
 		}
 		if err := m.split(trainSplit, folder, combined); err != nil {
 			return err
@@ -103,7 +102,7 @@ func (w *workspace) measure(ctx context.Context, team *parallel.Team, c captures
 	if c[testSplit] == "" {
 		return nil
 	}
-	folder := w.path(c[testSplit])
+	folder := at(testSplit)
 	return m.split(testSplit, folder, featurefiles.Request{Files: []string{folder}})
 }
 
@@ -123,9 +122,8 @@ func shards(folder, stream string) string {
 
 // measurer measures captures into values.
 type measurer struct {
-	ctx  context.Context
-	team *parallel.Team
-	into values
+	options measure.Options
+	into    values
 }
 
 // split measures the features of one split as req says, and then its layers.
@@ -148,7 +146,7 @@ func (m measurer) split(split, folder string, req featurefiles.Request) error {
 
 // columns measures what a request names: only the features, or all layers except them.
 func (m measurer) columns(split string, req featurefiles.Request) (err error) {
-	req.Context = m.ctx
+	req.Context = m.options.Context
 	set, err := featurefiles.Open(req)
 	if err != nil {
 		return err
@@ -162,7 +160,7 @@ func (m measurer) columns(split string, req featurefiles.Request) (err error) {
 			}
 			layer = column.Name
 		}
-		report, err := set.Measure(i, measure.Options{Context: m.ctx, Team: m.team})
+		report, err := set.Measure(i, m.options)
 		if err != nil {
 			return err
 		}

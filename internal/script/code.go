@@ -29,6 +29,16 @@ func DigestCode(folder string, patterns []string) (map[string]string, error) {
 	return digest(folder, patterns)
 }
 
+// DigestFiles adds the digests of files in folder, by their paths in it with slashes.
+func DigestFiles(folder string, names []string, into map[string]string) (err error) {
+	for _, name := range names {
+		if into[name], err = digestFile(filepath.Join(folder, filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // DigestData digests the files that match patterns, relative to folder or absolute, ordered by name.
 func DigestData(folder string, patterns []string) ([]string, error) {
 	digests, err := digest(folder, patterns)

@@ -3,6 +3,7 @@ package script
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 
@@ -38,8 +39,11 @@ func (j *job) begin() error {
 	if err != nil {
 		return err
 	}
-	j.from = j.dir.NewestCheckpoint(int(whole))
-	if j.from == 0 && j.opts.From != "" {
+	_, over := os.Stat(j.dir.StartsOver())
+	if over != nil {
+		j.from = j.dir.NewestCheckpoint(int(whole))
+	}
+	if over != nil && j.from == 0 && j.opts.From != "" {
 		why, err := j.adopt()
 		if err != nil {
 			return err
@@ -51,8 +55,17 @@ func (j *job) begin() error {
 	if err := j.writer().RemoveCheckpointsAfter(j.from); err != nil {
 		return fmt.Errorf("script: removing checkpoints: %w", err)
 	}
+	if err := j.writer().RemoveFeatures(func(epoch int) bool { return epoch > j.from }); err != nil {
+		return fmt.Errorf("script: removing features: %w", err)
+	}
 	j.last = j.from
 	return j.claim.DeleteAfter(int64(j.from))
+}
+
+// startOver has the next attempts begin at the start, as the script does.
+func (j *job) startOver(epoch int) error {
+	err := rundir.ReplaceFile(j.writer().FS, j.dir.StartsOver(), func(io.Writer) error { return nil })
+	return errors.Join(fmt.Errorf("script: it reported epoch %d, and the run continues after epoch %d: the script does not read from_epoch, so that the run starts over", epoch, j.from), err)
 }
 
 func (j *job) writer() rundir.Writer { return j.dir.Writer(nil) }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -529,4 +530,43 @@ func TestALostClaim(t *testing.T) {
 	if found := losses(t, lab, hash); len(found) != 1 {
 		t.Errorf("%v", found)
 	}
+}
+
+// TestAScriptThatIgnoresItsCheckpoint starts over, and is done: killed after some epochs, or asked to continue a shorter run.
+func TestAScriptThatIgnoresItsCheckpoint(t *testing.T) {
+	const stubborn = `[ -f again ] && kill=9 || kill=3; touch again
+		for e in 1 2 3 4 5; do [ $e -le $COLLAPSE_EPOCHS ] || continue; checkpoint $e; report $e 0.$e; [ $e != $kill ] || kill -9 $$; done; finish`
+	spec, folder := written(t, stubborn, 5)
+	lab := openLab(t, t.TempDir())
+	var failed *FailedError
+	var from []int
+	attempt := func(spec Spec, shorter string) error {
+		return Run(t.Context(), lab, spec, Options{Folder: folder, From: shorter, Grace: 300 * time.Millisecond, Started: func(epoch int) { from = append(from, epoch) }})
+	}
+	for range 2 { // the first is killed; the second finds that the script begins anew
+		if err := attempt(spec, ""); err == nil || errors.As(err, &failed) {
+			t.Fatalf("%v", err)
+		}
+	}
+	must(t, attempt(spec, ""))
+	hash, _, err := spec.Identity()
+	must(t, err)
+	whole(t, lab, hash, 5)
+	if !slices.Equal(from, []int{0, 3, 0}) {
+		t.Errorf("attempts began after epochs %v", from)
+	}
+	short := spec
+	short.Epochs, short.Settings = 2, map[string]any{"lr": 0.2}
+	long := short
+	long.Epochs = 5
+	must(t, attempt(short, ""))
+	hash, _, err = short.Identity()
+	must(t, err)
+	if err := attempt(long, hash); err == nil || errors.As(err, &failed) {
+		t.Fatalf("continuing: %v", err)
+	}
+	must(t, attempt(long, hash))
+	hash, _, err = long.Identity()
+	must(t, err)
+	whole(t, lab, hash, 5)
 }

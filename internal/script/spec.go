@@ -30,6 +30,9 @@ type Spec struct {
 	Seed    *uint64           `json:"seed,omitempty"`    // nil: the script chooses its own
 	Args    string            `json:"args,omitempty"`    // Flags or FlagsNo: settings are also on the command line; not part of the identity
 	Silence time.Duration     `json:"silence,omitempty"` // the run fails if nothing is reported for this long; 0: no limit; not part of the identity
+	// SaveFeatures says whose captures stay in the run's folder, to be measured later: "" for those of the newest epoch that has some,
+	// SaveAll or SaveNone; not part of the identity.
+	SaveFeatures string `json:"save_features,omitempty"`
 	// Settings are the user's own: numbers, texts, truth values and lists, as encoding/json decodes them with UseNumber.
 	Settings map[string]any `json:"settings"`
 }
@@ -39,6 +42,12 @@ type Spec struct {
 const (
 	Flags   = "flags"
 	FlagsNo = "flags-no"
+)
+
+// Values of SaveFeatures.
+const (
+	SaveAll  = "all"
+	SaveNone = "none"
 )
 
 // MostEpochs is the largest number of epochs of a run.

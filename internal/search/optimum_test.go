@@ -243,3 +243,51 @@ func TestValuesAreStandardised(t *testing.T) {
 		}
 	}
 }
+
+// TestLongTailsAreWarped: the slope of the warp is that of its formula, its order that of the values; values that differ by orders of magnitude
+// are fitted on it, others are not.
+func TestLongTailsAreWarped(t *testing.T) {
+	y := []float64{-3, -1, -50, -1e6}
+	z, stretch := warp(y, 2)
+	sum := 0.0
+	for i, v := range y {
+		up, _ := warp([]float64{-1, v + 1e-6*(1-v)}, 2) // the largest value stays
+		down, _ := warp([]float64{-1, v - 1e-6*(1-v)}, 2)
+		if v == -1 {
+			sum += math.Log(0.5) // at the largest value itself the slope is that below it
+		} else {
+			sum += math.Log((up[1] - down[1]) / (2e-6 * (1 - v)))
+		}
+		if want := -math.Log((2 - 1 - v) / 2); !(math.Abs(z[i]-want) < 1e-12) {
+			t.Errorf("%g is warped to %g, want %g", v, z[i], want)
+		}
+	}
+	if !(math.Abs(stretch-sum) < 1e-6) {
+		t.Errorf("the slopes' logarithms add up to %g, want %g", stretch, sum)
+	}
+	space, r := Space{{Name: "x", High: 1}, {Name: "y", High: 1}}, rand.New(rand.NewPCG(9, 9))
+	var x []Point
+	var plain, steep []float64
+	for range 25 {
+		p := space.draw(r)
+		v := (p[0]-0.3)*(p[0]-0.3) + (p[1]-0.6)*(p[1]-0.6)
+		x, plain, steep = append(x, p), append(plain, -v), append(steep, -math.Exp(25*v))
+	}
+	if m := fitProcess(space, x, plain); !(math.Abs(m.shift-mean(plain)) < 1e-12) {
+		t.Errorf("plain values are warped: %g", m.shift)
+	}
+	m := fitProcess(space, x, steep)
+	if math.Abs(m.shift-mean(steep)) < 1e-6*math.Abs(m.shift) {
+		t.Error("steep values are not warped")
+	}
+	if _, at := m.incumbent(); !slices.Equal(at, x[slices.Index(steep, slices.Max(steep))]) {
+		t.Errorf("the best point is %v", at)
+	}
+}
+
+func mean(list []float64) (sum float64) {
+	for _, v := range list {
+		sum += v / float64(len(list))
+	}
+	return sum
+}

@@ -3,6 +3,7 @@ package search
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // stream gives trial its own random numbers, so that what it draws depends on no other trial.
@@ -20,9 +21,7 @@ func (s *Search) propose(trial int) Point {
 	if len(x) < s.cfg.Initial {
 		return s.cfg.Space.draw(r)
 	}
-	model := fitProcess(s.cfg.Space, x, y)
-	model = s.believe(model)
-	return s.improve(model, r)
+	return s.remembered(trial, func() Point { return s.improve(s.believe(fitProcess(s.cfg.Space, x, y)), r) })
 }
 
 // observed is what the model learns from: the results of the largest budget of which there are enough,
@@ -95,6 +94,9 @@ func (s *Search) improve(m *process, r *rand.Rand) Point {
 	var at Point
 	most := math.Inf(-1)
 	try := func(p Point) {
+		if slices.ContainsFunc(s.points, func(q Point) bool { return slices.Equal(p, q) }) {
+			return // it would be the same run
+		}
 		mean, sd := m.at(p)
 		if ei := logExpectedImprovement(mean, sd, goal); ei > most {
 			at, most = p, ei
@@ -105,6 +107,9 @@ func (s *Search) improve(m *process, r *rand.Rand) Point {
 	}
 	for range nearBest {
 		try(s.cfg.Space.near(best, 0.1, r))
+	}
+	if at == nil { // a space of choices, all of them tried
+		return s.cfg.Space.draw(r)
 	}
 	for width := 0.1; width > 0.1/math.Pow(3, rounds); width /= 3 {
 		around := at

@@ -64,6 +64,7 @@ type Search struct {
 	points  []Point // of the trials so far
 	told    map[step]float64
 	waiting map[step]bool
+	memo    *Memo // nil: none
 }
 
 // step is a trial at a budget.

@@ -14,7 +14,9 @@ func anySpace(t *rapid.T) Space {
 	var s Space
 	for range rapid.IntRange(1, 3).Draw(t, "parameters") {
 		low := rapid.Float64Range(1e-6, 1).Draw(t, "low")
-		switch rapid.IntRange(0, 2).Draw(t, "scale") {
+		switch rapid.IntRange(0, 3).Draw(t, "scale") {
+		case 3:
+			s = append(s, Param{Name: "w", Low: -2, High: float64(rapid.IntRange(-1, 9).Draw(t, "high")), Whole: true})
 		case 0:
 			s = append(s, Param{Name: "u", Scale: Uniform, Low: -low, High: low})
 		case 1:
@@ -206,6 +208,81 @@ func TestReplay(t *testing.T) {
 			t.Fatalf("in pieces %v\nin one %v", last.Results(), whole.Results())
 		}
 	})
+}
+
+// TestNoRunTwice: a Gaussian process whose optimum lies in a corner proposes other points once the corner is tried, and a space of few
+// points is gone through before one comes again. Whole numbers are whole, each of them as likely as the others.
+func TestNoRunTwice(t *testing.T) {
+	for name, space := range map[string]Space{
+		"corner": {{Name: "x", High: 1}, {Name: "w", Low: 1, High: 8, Whole: true}},
+		"few":    {{Name: "w", Low: 1, High: 5, Whole: true}, {Name: "c", Scale: Choice, Choices: 3}},
+	} {
+		s, points := finish(t, Config{Space: space, Sampler: Bayes, Schedule: Full, Trials: 15, Budget: 1, Batch: 1, Initial: 1, Seed: 4},
+			func(j Job) float64 { return j.Point[0] + j.Point[1] }, nil)
+		for i, p := range points {
+			for _, q := range points[:i] {
+				if slices.Equal(p.Point, q.Point) {
+					t.Errorf("%s: %v is tried twice", name, p.Point)
+				}
+			}
+			if !space.Contains(p.Point) {
+				t.Errorf("%s: %v is not in the space", name, p.Point)
+			}
+		}
+		if len(points) != 15 || !s.Done() {
+			t.Errorf("%s: %d trials", name, len(points))
+		}
+	}
+	w, count := Param{Low: -1, High: 2, Whole: true}, map[float64]int{}
+	for i := range 4000 {
+		x := w.at((float64(i) + 0.5) / 4000)
+		count[x]++
+		if w.at(w.place(x)) != x {
+			t.Fatalf("%g comes back as %g", x, w.at(w.place(x)))
+		}
+	}
+	if !reflect.DeepEqual(count, map[float64]int{-1: 1000, 0: 1000, 1: 1000, 2: 1000}) {
+		t.Errorf("drawn %v", count)
+	}
+	if bad := (Space{{Name: "x", Low: 0.5, High: 3, Whole: true}}).problems(); len(bad) != 1 {
+		t.Errorf("%q", bad)
+	}
+}
+
+// TestAMemoChangesNothing: a search that is replayed from its start in each round, with a memo, asks for the same as one that is not; it proposes
+// each trial once; and values other than those it remembers give the proposals that they would give without.
+func TestAMemoChangesNothing(t *testing.T) {
+	c := Config{Space: Space{{Name: "x", High: 1}, {Name: "y", High: 1}}, Sampler: Bayes, Schedule: Full, Trials: 14, Budget: 1, Batch: 2, Initial: 4, Seed: 3}
+	var memo Memo
+	replayed := func(memo *Memo, value func(Point) float64) []Point {
+		known := map[int]float64{}
+		for {
+			s, err := New(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if memo != nil {
+				s.Remember(memo)
+			}
+			missing := s.Replay(func(j Job) (float64, bool) { v, ok := known[j.Trial]; return v, ok })
+			if len(missing) == 0 {
+				return s.points
+			}
+			for _, j := range missing {
+				known[j.Trial] = value(j.Point)
+			}
+		}
+	}
+	one := func(p Point) float64 { return -math.Abs(p[0]-0.3) - math.Abs(p[1]-0.8) }
+	two := func(p Point) float64 { return -math.Abs(p[0]-0.9) - math.Abs(p[1]-0.1) }
+	for i, value := range []func(Point) float64{one, one, two} {
+		if got, want := replayed(&memo, value), replayed(nil, value); len(want) != c.Trials || !reflect.DeepEqual(got, want) {
+			t.Errorf("with a memo %v\nwithout %v", got, want)
+		}
+		if want := []int{10, 10, 20}[i]; len(memo.points) != want {
+			t.Errorf("%d proposals are remembered; wanted %d", len(memo.points), want)
+		}
+	}
 }
 
 func equalResults(a, b []Result) bool {

@@ -20,6 +20,7 @@ type Param struct {
 	Name      string
 	Scale     Scale
 	Low, High float64 // of Uniform and LogUniform
+	Whole     bool    // of Uniform: whole numbers alone, both ends included
 	Choices   int     // of Choice: how many
 }
 
@@ -39,6 +40,8 @@ func (s Space) problems() (bad []string) {
 			bad = append(bad, fmt.Sprintf("%s has no values to choose from", p.Name))
 		case p.Scale != Choice && !(p.Low < p.High && !math.IsInf(p.High-p.Low, 0)):
 			bad = append(bad, fmt.Sprintf("%s lies in [%g, %g]; wanted a smaller number first", p.Name, p.Low, p.High))
+		case p.Whole && (p.Scale != Uniform || p.Low != math.Trunc(p.Low) || p.High != math.Trunc(p.High) || p.High-p.Low > 1<<53):
+			bad = append(bad, fmt.Sprintf("%s has whole numbers from %g to %g; wanted two whole numbers, on no logarithmic scale", p.Name, p.Low, p.High))
 		case p.Scale == LogUniform && p.Low <= 0:
 			bad = append(bad, fmt.Sprintf("%s is log-uniform from %g; wanted above 0", p.Name, p.Low))
 		}
@@ -56,7 +59,7 @@ func (s Space) Contains(p Point) bool {
 			if p[i] != math.Trunc(p[i]) || p[i] < 0 || p[i] >= float64(q.Choices) {
 				return false
 			}
-		} else if !(q.Low <= p[i] && p[i] <= q.High) {
+		} else if !(q.Low <= p[i] && p[i] <= q.High) || q.Whole && p[i] != math.Trunc(p[i]) {
 			return false
 		}
 	}
@@ -75,6 +78,9 @@ func (p Param) at(u float64) float64 {
 	}
 	if u >= 1 {
 		return p.High
+	}
+	if p.Whole {
+		return math.Min(math.Floor(p.Low+u*(p.High-p.Low+1)), p.High)
 	}
 	return math.Min(p.Low+u*(p.High-p.Low), p.High)
 }

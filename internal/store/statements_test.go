@@ -170,6 +170,8 @@ func studied(t *testing.T, f *failing) *Lab {
 	must(err)
 	_, err = l.db.Exec("UPDATE claim SET pid_started = 'long ago'")
 	must(err)
+	_, err = l.AddMeasured(hashOf(1), []Value{{Key: Key{"epoch", "train", "", "vci"}, Step: 2, Value: 1}}, Program{Version: "1"}, "ckpt/2")
+	must(err)
 	reads, err := connector(databasePath(l.dir), writing)
 	must(err)
 	f.Connector = reads
@@ -259,6 +261,7 @@ func readings(t *testing.T) map[string]func(l *Lab) error {
 		"revision":     func(l *Lab) error { n, err := l.StudyRevision(); return some(int(n), err) },
 		"remark":       func(l *Lab) error { r, err := l.Remark("study"); return some(len(r), err) },
 		"remote":       func(l *Lab) error { _, err := l.Remote(one); return err },
+		"later":        func(l *Lab) error { r, err := l.MeasuredLater(one); return some(len(r), err) },
 		"infinite":     func(l *Lab) error { _, _, err := l.Infinite(one); return err },
 		"foreign runs": func(l *Lab) error { _, err := l.foreignRuns(); return err },
 		"removals":     func(l *Lab) error { _, err := l.foreignRemovals(); return err },
@@ -309,7 +312,7 @@ func tables(t *testing.T, l *Lab) string {
 	}
 	defer db.Close()
 	var all strings.Builder
-	for _, table := range []string{"run", "tag", "attempt", "claim", "series", "value", "study", "study_run", "removal", "remark"} {
+	for _, table := range []string{"run", "tag", "attempt", "claim", "series", "value", "study", "study_run", "removal", "remark", "measured"} {
 		rows, err := db.Query("SELECT * FROM " + table)
 		if err != nil {
 			t.Fatal(err)
@@ -365,12 +368,16 @@ func changes(t *testing.T) map[string]func(l *Lab, c *Claim) error {
 		"save study": func(l *Lab, _ *Claim) error {
 			return l.SaveStudy("other", "t", "s", []Member{{Spec: spec(1)}, {Spec: spec(8)}})
 		},
-		"cancel":     func(l *Lab, _ *Claim) error { return l.Cancel(two) },
-		"reopen":     func(l *Lab, _ *Claim) error { return l.Tidy(one, func() error { return nil }) },
-		"label":      func(l *Lab, _ *Claim) error { return l.SetLabel(one, "label") },
-		"tag":        func(l *Lab, _ *Claim) error { return l.Tag(one, "another") },
-		"untag":      func(l *Lab, _ *Claim) error { return l.Untag(one, "tag") },
-		"remark":     func(l *Lab, _ *Claim) error { return l.SetRemark("study", "others") },
+		"cancel": func(l *Lab, _ *Claim) error { return l.Cancel(two) },
+		"reopen": func(l *Lab, _ *Claim) error { return l.Tidy(one, func() error { return nil }) },
+		"label":  func(l *Lab, _ *Claim) error { return l.SetLabel(one, "label") },
+		"tag":    func(l *Lab, _ *Claim) error { return l.Tag(one, "another") },
+		"untag":  func(l *Lab, _ *Claim) error { return l.Untag(one, "tag") },
+		"remark": func(l *Lab, _ *Claim) error { return l.SetRemark("study", "others") },
+		"measured": func(l *Lab, _ *Claim) error {
+			_, err := l.AddMeasured(one, many(2), Program{Version: "1", Kernel: "generic"}, "features/2")
+			return err
+		},
 		"no remark":  func(l *Lab, _ *Claim) error { return l.SetRemark("study", "") },
 		"stop study": func(l *Lab, _ *Claim) error { return l.CancelStudy("study") },
 		"open study": func(l *Lab, _ *Claim) error { return l.OpenStudy("study") },

@@ -46,7 +46,8 @@ func (r *Reader) explain(err error) error {
 	var held *HeldError
 	var missing *NotFoundError
 	var study *StudyNotFoundError
-	if err == nil || errors.Is(err, ErrLost) || errors.Is(err, ErrDone) || errors.As(err, &held) || errors.As(err, &missing) || errors.As(err, &study) {
+	var open *NotDoneError
+	if err == nil || errors.As(err, &open) || errors.Is(err, ErrLost) || errors.Is(err, ErrDone) || errors.As(err, &held) || errors.As(err, &missing) || errors.As(err, &study) {
 		return err
 	}
 	return r.wrap(err)

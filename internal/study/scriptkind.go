@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"collapse.example/collapse/internal/queue"
@@ -102,7 +103,14 @@ var headlines = []store.Key{
 
 func (*scriptKind) Headline(lab *store.Reader, hash string) string {
 	var words []string
-	for _, key := range headlines {
+	keys, err := lab.Keys(hash) // names of the user's own come after those that are known
+	if err != nil {
+		return ""
+	}
+	keys = slices.DeleteFunc(keys, func(k store.Key) bool {
+		return k.Series != "epoch" || k.Layer != "" || k.Measure == "lr" || slices.Contains(headlines, k)
+	})
+	for _, key := range append(slices.Clone(headlines), keys...) {
 		points, err := lab.Series(hash, key)
 		if err == nil && len(points) > 0 && points[len(points)-1].Missing == "" && len(words) < 2 {
 			words = append(words, fmt.Sprintf("%s %.3g", strings.TrimPrefix(key.Split+"/"+key.Measure, "/"), points[len(points)-1].Value))

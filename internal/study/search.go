@@ -36,6 +36,7 @@ const (
 //
 //	[search.space]
 //	"optim.lr" = { log_uniform = [1e-5, 0.5] }
+//	"net.depth" = { integer = [1, 8] }
 //	"optim.schedule.gamma" = { choice = [0.01, 0.1, 0.5] }
 //	"loss.smoothing" = { uniform = [0.01, 0.25], when = { "loss.kind" = ["ls", "lr"] } }
 //
@@ -103,7 +104,7 @@ func (f *File) readSearch(t *searchTable, bad *FileError) {
 	f.Search = d
 }
 
-var spaceKinds = []string{"log_uniform", "uniform", "choice"}
+var spaceKinds = []string{"log_uniform", "uniform", "integer", "choice"}
 
 func (d *Search) readSpace(prefix string, tree map[string]any, bad *FileError) {
 	for _, k := range slices.Sorted(maps.Keys(tree)) {
@@ -115,7 +116,7 @@ func (d *Search) readSpace(prefix string, tree map[string]any, bad *FileError) {
 		case ok:
 			d.readSpace(prefix+k+".", below, bad)
 		default:
-			bad.add(`[search.space] %s is %s; wanted a table such as { log_uniform = [1e-5, 0.5] }, { uniform = … } or { choice = … }`, prefix+k, train.Literal(tree[k]))
+			bad.add(`[search.space] %s is %s; wanted a table such as { log_uniform = [1e-5, 0.5] }, { uniform = … }, { integer = [1, 8] } or { choice = … }`, prefix+k, train.Literal(tree[k]))
 		}
 	}
 }
@@ -133,7 +134,7 @@ func (d *Search) readParam(key string, t map[string]any, bad *FileError) {
 			if !ok1 || !ok2 {
 				bad.add("[search.space] %s: %s is %s; wanted two numbers", key, word, train.Literal(t[word]))
 			}
-			if p.Low, p.High = lo, hi; word == "log_uniform" {
+			if p.Low, p.High, p.Whole = lo, hi, word == "integer"; word == "log_uniform" {
 				p.Scale = search.LogUniform
 			}
 		case word == "when":
@@ -142,7 +143,7 @@ func (d *Search) readParam(key string, t map[string]any, bad *FileError) {
 				p.When[k] = literals(v)
 			}
 		default:
-			bad.add("[search.space] %s: %s is %s; wanted one of log_uniform = [low, high], uniform = [low, high], choice = [values], and when = { setting = [values] }",
+			bad.add("[search.space] %s: %s is %s; wanted one of log_uniform = [low, high], uniform = [low, high], integer = [low, high], choice = [values], and when = { setting = [values] }",
 				key, word, train.Literal(t[word]))
 		}
 	}
@@ -163,6 +164,9 @@ func number(v any) (float64, bool) {
 func (p SearchParam) text(x float64) string {
 	if p.Scale == search.Choice {
 		return p.Values[int(x)]
+	}
+	if p.Whole {
+		return strconv.FormatFloat(x, 'f', 0, 64)
 	}
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }

@@ -1,6 +1,9 @@
 package study_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -54,5 +57,24 @@ func TestSearchesThatCannotBe(t *testing.T) {
 		if _, err := study.ParseFile("tiny.toml", []byte(text), nil, 0); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, wanted one that names %q", c.new, err, c.want)
 		}
+	}
+}
+
+// TestAMetricWithoutASplit: a script reports values by a plain name as well, which a search may use; a training run has none.
+func TestAMetricWithoutASplit(t *testing.T) {
+	const file = "[study]\nname = \"a\"\n%s[search]\ntrials = 4\nschedule = \"full\"\nmetric = \"error\"\ngoal = \"min\"\n[search.space]\n%s = { uniform = [0.1, 1.0] }\n"
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "t.sh"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := study.ParseFile(filepath.Join(folder, "s.toml"), fmt.Appendf(nil, file, "[trainer]\ncommand = [\"sh\", \"t.sh\"]\nepochs = 2\n", "lr"), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key := (store.Key{Series: "epoch", Measure: "error"}); f.Search.Key() != key || f.Search.Goal != study.GoalMin {
+		t.Errorf("%v, %s", f.Search.Key(), f.Search.Goal)
+	}
+	if _, err := study.ParseFile("s.toml", fmt.Appendf(nil, file, "", "\"optim.lr\""), nil, 0); err == nil || !strings.Contains(err.Error(), `metric is "error"; wanted split.measure`) {
+		t.Errorf("of training: %v", err)
 	}
 }

@@ -14,7 +14,10 @@ func (d *Search) check(f *File, bad *FileError) {
 	var found bool
 	d.Metric = strings.Replace(d.Metric, "/", ".", 1) // as a script reports it
 	if d.split, d.measure, found = strings.Cut(d.Metric, "."); !found && d.Metric != "" {
-		bad.add("[search] metric is %q; wanted split.measure, such as validation.accuracy", d.Metric)
+		d.split, d.measure = "", d.Metric // which a script may report
+		if f.Trainer == nil {
+			bad.add("[search] metric is %q; wanted split.measure, such as validation.accuracy", d.Metric)
+		}
 	}
 	d.checkGoal(bad)
 	if !ok {

@@ -24,14 +24,17 @@ import (
 //
 //	[trainer]
 //	command = ["python3", "train.py"]       # started in the folder of the file
-//	code    = ["train.py", "models/*.py"]   # what computes the runs: part of their identity; default: files that the command names
+//	code    = ["train.py", "models/*.py"]   # what computes the runs: part of their identity; default: files that the command names and what they import
 //	data    = ["/data/mnist/*"]             # files whose content is part of the identity, too; default: none
 //	epochs  = 100
 //	args    = "flags"                       # settings also as --key value, --key where true; "flags-no": --no-key where false; default: in run.json alone
 //	silence = "30m"                         # a run fails that reports nothing for so long; default: never
+//	save_features = "all"                   # captures that stay, to be measured later; default: the newest; or "none"
 type Trainer struct {
 	Folder string      // the file's folder, where scripts start
 	spec   script.Spec // of a run without settings
+	// Overlooked are Python files beside the code that it imports and that [trainer] code does not name.
+	Overlooked []string
 }
 
 // trainerTable is Trainer as TOML decodes it. The digests are in the source of a search in a lab, where the files may not be available.
@@ -39,6 +42,7 @@ type trainerTable struct {
 	Command, Code, Data []string
 	Epochs              int
 	Args, Silence       string
+	SaveFeatures        string `toml:"save_features"`
 	Digests             *trainerDigests
 }
 
@@ -52,7 +56,7 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 	if t == nil {
 		return
 	}
-	s := script.Spec{Command: t.Command, Epochs: t.Epochs, Horizon: t.Epochs, Args: t.Args}
+	s := script.Spec{Command: t.Command, Epochs: t.Epochs, Horizon: t.Epochs, Args: t.Args, SaveFeatures: t.SaveFeatures}
 	if len(t.Command) == 0 || t.Command[0] == "" {
 		bad.add(`[trainer] command is missing; wanted the program and its arguments, such as command = ["python3", "train.py"]`)
 		return
@@ -64,6 +68,13 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 	if t.Args != "" && t.Args != script.Flags && t.Args != script.FlagsNo {
 		bad.add("[trainer] args is %q; wanted %q, %q (a setting that is false as --no-key), or leave it out", t.Args, script.Flags, script.FlagsNo)
 	}
+	switch s.SaveFeatures {
+	case "last":
+		s.SaveFeatures = ""
+	case "", script.SaveAll, script.SaveNone:
+	default:
+		bad.add("[trainer] save_features is %q; wanted \"last\", %q or %q", t.SaveFeatures, script.SaveAll, script.SaveNone)
+	}
 	if t.Silence != "" {
 		var err error
 		if s.Silence, err = time.ParseDuration(t.Silence); err != nil || s.Silence <= 0 {
@@ -71,17 +82,19 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 		}
 	}
 	folder := filepath.Dir(path)
+	f.Trainer = &Trainer{Folder: folder}
 	if t.Digests != nil {
 		s.Code, s.Data = t.Digests.Code, t.Digests.Data
 	} else {
-		digestFiles(&s, folder, t, bad)
+		f.Trainer.Overlooked = digestFiles(&s, folder, t, bad)
 	}
-	f.Trainer = &Trainer{Folder: folder, spec: s}
+	f.Trainer.spec = s
 	f.subject = scripts{f.Trainer}
 }
 
-// digestFiles reads the code, and the data if any are named.
-func digestFiles(s *script.Spec, folder string, t *trainerTable, bad *FileError) {
+// digestFiles reads the code, and the data if any are named. Without a list of the code it is what the command names, and what Python files of
+// it import; with one, imports that it lacks are returned.
+func digestFiles(s *script.Spec, folder string, t *trainerTable, bad *FileError) (overlooked []string) {
 	code := t.Code
 	if len(code) == 0 {
 		code = slices.DeleteFunc(slices.Clone(t.Command), func(word string) bool {
@@ -91,15 +104,23 @@ func digestFiles(s *script.Spec, folder string, t *trainerTable, bad *FileError)
 	}
 	if len(code) == 0 {
 		bad.add(`[trainer] code is missing, and no word of the command is a file in %s; wanted the files that compute the runs, such as code = ["train.py", "models/*.py"]`, folder)
-		return
+		return nil
 	}
 	var err error
-	if s.Code, err = script.DigestCode(folder, code); err != nil {
+	if s.Code, err = script.DigestCode(folder, code); err == nil {
+		overlooked, err = script.Imports(folder, slices.Sorted(maps.Keys(s.Code)))
+	}
+	if err == nil && len(t.Code) == 0 {
+		err = script.DigestFiles(folder, overlooked, s.Code)
+		overlooked = nil
+	}
+	if err != nil {
 		bad.add("[trainer] code: %v", err)
 	}
 	if s.Data, err = script.DigestData(folder, t.Data); err != nil {
 		bad.add("[trainer] data: %v", err)
 	}
+	return overlooked
 }
 
 // Keep copies the code, so that the study's runs use it as it is now.
@@ -112,6 +133,9 @@ func (t *Trainer) text() string {
 	fmt.Fprintf(&b, "\n[trainer]\ncommand = %s\nepochs = %d\nargs = %s\n", train.Literal(s.Command), s.Horizon, train.Literal(s.Args))
 	if s.Silence > 0 {
 		fmt.Fprintf(&b, "silence = %q\n", s.Silence)
+	}
+	if s.SaveFeatures != "" {
+		fmt.Fprintf(&b, "save_features = %q\n", s.SaveFeatures)
 	}
 	fmt.Fprintf(&b, "\n[trainer.digests]\ndata = %s\n\n[trainer.digests.code]\n", train.Literal(append([]string{}, s.Data...)))
 	for _, name := range slices.Sorted(maps.Keys(s.Code)) {

@@ -32,6 +32,9 @@ type Options struct {
 	// find them here. A checkpoint whose rows are in neither lab is skipped.
 	RowsElsewhere int
 
+	// Measures are those of a run's checkpoints that Later measures; nil: those of every epoch.
+	Measures []string
+
 	Label string
 	Tags  []string  // for people and filters, as in store.Spec
 	FS    rundir.FS // nil: the operating system's files

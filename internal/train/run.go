@@ -127,22 +127,15 @@ func finished(lab *store.Lab, hash string, plan Plan, opts Options, err error) (
 
 // compute builds the run in memory, claims it, and settles it however it ends.
 func compute[T Float](ctx context.Context, plan Plan, in inputs, lab *store.Lab, spec store.Spec, opts Options) (Result, error) {
-	need, err := footprint[T](plan, in.sizes())
-	if err != nil {
-		return Result{}, err
-	}
-	if free, known := freeMemory(); known && need.Total() > free && !opts.IgnoreMemory {
-		return Result{}, &MemoryError{Footprint: need, Free: free}
-	}
 	if plan.External() && opts.Trace.Dir != "" {
 		return Result{}, fmt.Errorf("train: run.engine = %s has no traces: its steps are made in another process; leave out --trace", plan.Run.Engine)
 	}
-	s, err := newSession[T](ctx, plan, in, opts)
+	s, err := fittingSession[T](ctx, plan, in, opts)
 	if err != nil {
 		return Result{}, err
 	}
 	defer s.engine.close()
-	s.need, spec.Program.Kernel = need, s.engine.machine().Kernel
+	spec.Program.Kernel = s.engine.machine().Kernel
 	take := lab.Claim
 	if opts.Again {
 		take = lab.Again
@@ -159,6 +152,22 @@ func compute[T Float](ctx context.Context, plan Plan, in inputs, lab *store.Lab,
 	result, err := j.run(ctx)
 	stop()
 	return j.settle(result, err)
+}
+
+// fittingSession is newSession for a run that fits into the memory that is free.
+func fittingSession[T Float](ctx context.Context, plan Plan, in inputs, opts Options) (*session[T], error) {
+	need, err := footprint[T](plan, in.sizes())
+	if err != nil {
+		return nil, err
+	}
+	if free, known := freeMemory(); known && need.Total() > free && !opts.IgnoreMemory {
+		return nil, &MemoryError{Footprint: need, Free: free}
+	}
+	s, err := newSession[T](ctx, plan, in, opts)
+	if err == nil {
+		s.need = need
+	}
+	return s, err
 }
 
 // settle records in the lab how the run ended.

@@ -58,8 +58,13 @@ func newSession[T Float](ctx context.Context, c Plan, in inputs, opts Options) (
 	if s.loss, err = nn.NewLoss[T](c.Loss, s.classes); err != nil {
 		return nil, err
 	}
+	asked := measure.Options{Team: team, Measures: opts.Measures}
+	if opts.Measures == nil {
+		asked.Without = notEveryEpoch
+	}
 	for _, e := range []**measure.Engine[T]{&s.onTrain, &s.onClean, &s.onTest, &s.onLayer} {
-		if *e, err = measure.NewEngine[T](measure.Options{Team: team, KeepMeans: e == &s.onTrain, Without: notEveryEpoch}); err != nil {
+		asked.KeepMeans = e == &s.onTrain
+		if *e, err = measure.NewEngine[T](asked); err != nil {
 			return nil, err
 		}
 	}
@@ -141,7 +146,7 @@ func (s *session[T]) fewSamples() int {
 	return last
 }
 
-// notEveryEpoch are the measures that take as long as all others together. Measuring saved features yields them.
+// notEveryEpoch are the measures that take as long as all others together. Measuring saved features, or checkpoints later, yields them.
 var notEveryEpoch = func() (keys []string) {
 	for _, d := range measure.Definitions() {
 		if d.Costly {

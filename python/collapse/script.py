@@ -4,7 +4,7 @@
     lr = run.setting("lr", 0.1)
     for epoch in run.epochs(100):
         train(...)
-        with run.tap(model, epoch) as tap: ...            # features, which the lab measures and removes
+        with run.tap(model, epoch) as tap: ...            # features, which the lab measures
         with run.checkpoint(epoch) as folder: torch.save(..., folder + "/state.pt")
         run.report(epoch, {"test/loss": loss})
     run.done()

@@ -25,8 +25,9 @@ import (
 //
 // Runs that fail, usually by divergence, count as the worst trials; they do not stop a search.
 func Run(ctx context.Context, lab *store.Lab, f *study.File, o engine.Options) (engine.Summary, error) {
+	memos := make([]search.Memo, len(f.Places()))
 	for first := true; ; first = false {
-		p, err := planOf(lab.Reader, f)
+		p, err := planOf(lab.Reader, f, memos)
 		if err != nil {
 			return engine.Summary{}, err
 		}
@@ -112,9 +113,13 @@ type plan struct {
 	last  bool // nothing will be asked for after these
 }
 
-// planOf replays the searches of all combinations with the results in the lab, one per processor at a time.
-func planOf(lab *store.Reader, f *study.File) (*plan, error) {
+// planOf replays the searches of all combinations with the results in the lab, one per processor at a time. memos, one for each
+// combination, is what earlier calls found; nil: there were none.
+func planOf(lab *store.Reader, f *study.File, memos []search.Memo) (*plan, error) {
 	places := f.Places()
+	if memos == nil {
+		memos = make([]search.Memo, len(places))
+	}
 	plans, errs := make([]plan, len(places)), make([]error, len(places))
 	var next atomic.Int64
 	var replays sync.WaitGroup
@@ -122,7 +127,7 @@ func planOf(lab *store.Reader, f *study.File) (*plan, error) {
 		replays.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(places)); i = next.Add(1) - 1 {
 				plans[i] = plan{lab: lab, def: f.Search, last: true}
-				if err := plans[i].place(places[i]); err != nil {
+				if err := plans[i].place(places[i], &memos[i]); err != nil {
 					errs[i] = fmt.Errorf("study %s: place %d: %w", f.Name, i+1, err)
 				}
 			}
@@ -140,7 +145,7 @@ func planOf(lab *store.Reader, f *study.File) (*plan, error) {
 }
 
 // place adds the runs of one combination: the default, the trials so far, and, after the last of them, the final ones.
-func (p *plan) place(c *study.Place) error {
+func (p *plan) place(c *study.Place, memo *search.Memo) error {
 	if p.def.Compare {
 		if _, err := p.add(c, study.Trial{Role: study.RoleDefault, Epochs: p.def.Epochs}); err != nil {
 			return err
@@ -150,6 +155,7 @@ func (p *plan) place(c *study.Place) error {
 	if err != nil {
 		return err
 	}
+	s.Remember(memo)
 	hashes := map[[2]int]string{} // by trial and epochs
 	var failed error
 	missing := s.Replay(func(j search.Job) (float64, bool) {
