@@ -31,7 +31,7 @@ KINDS = {
     "power cuts": of_seeds("./internal/powercut", "TestTrainingAfterAPowerCut", 1, *(("./internal/powercut", f"Test{what}AfterAPowerCut") for what in ("AStudy", "AWorker", "AQueue", "ALab", "Outputs"))),
     "hostile labs": of_seeds("./internal/cli", "TestRandomHostileLabs", 10),
     "output folders": of_seeds("./internal/cli", "TestRandomOutputFolders", 50),
-    "strangers": of_seeds("./internal/study/engine", "TestStrangersDoNotEndAStudy", 1, ("./internal/cli", "TestServeStandsAFlood")),
+    "strangers": of_seeds("./internal/study/coordinator", "TestStrangersDoNotEndAStudy", 1, ("./internal/cli", "TestServeStandsAFlood")),
     "big lab": of_seeds("./internal/cli", "TestBigLabs", 1),
     "little memory": little_memory, "moved lab": moved_lab, "asleep": asleep, "read-only": read_only, "killed group": killed_group, "uploads": uploads,
     "clocks": clocks, "fuzz": fuzz,

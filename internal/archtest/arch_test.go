@@ -106,13 +106,13 @@ var forbidden = map[string][]string{
 	"./internal/release":     {"./internal/cli", "./internal/store", "./internal/train", "./measure", "./nn", "./data"},
 	"./internal/serve":       {"./internal/cli", "./internal/study…", "./internal/queue"},
 
-	"./internal/study/wire":      {"./internal/study/engine", "./internal/study/worker", "./internal/study/trials", "./internal/cli"},
-	"./internal/study/engine":    {"./internal/study/worker", "./internal/study/trials", "./internal/study/export", "./internal/study/forecast", "./internal/bench…", "./internal/cli", "./internal/judge", "./internal/figure", "./internal/page"},
-	"./internal/study/worker":    {"./internal/study/engine", "./internal/study/trials", "./internal/study/export", "./internal/study/forecast", "./internal/bench…", "./internal/cli", "./internal/judge", "./internal/figure", "./internal/page"},
-	"./internal/study/studytest": {"./internal/study/engine", "./internal/study/worker", "./internal/study/trials", "./internal/cli"}, // tests of all these use it
-	"./internal/study/trials":    {"./internal/study/worker", "./internal/bench…", "./internal/cli", "./internal/figure", "./internal/page"},
-	"./internal/study/export":    {"./internal/study/wire", "./internal/study/engine", "./internal/study/worker", "./internal/study/trials", "./internal/cli"},
-	"./internal/study/forecast":  {"./internal/study/wire", "./internal/study/engine", "./internal/study/worker", "./internal/study/trials", "./internal/cli"},
+	"./internal/study/wire":        {"./internal/study/coordinator", "./internal/study/worker", "./internal/study/trials", "./internal/cli"},
+	"./internal/study/coordinator": {"./internal/study/worker", "./internal/study/trials", "./internal/study/export", "./internal/study/forecast", "./internal/bench…", "./internal/cli", "./internal/judge", "./internal/figure", "./internal/page"},
+	"./internal/study/worker":      {"./internal/study/coordinator", "./internal/study/trials", "./internal/study/export", "./internal/study/forecast", "./internal/bench…", "./internal/cli", "./internal/judge", "./internal/figure", "./internal/page"},
+	"./internal/study/studytest":   {"./internal/study/coordinator", "./internal/study/worker", "./internal/study/trials", "./internal/cli"}, // tests of all these use it
+	"./internal/study/trials":      {"./internal/study/worker", "./internal/bench…", "./internal/cli", "./internal/figure", "./internal/page"},
+	"./internal/study/export":      {"./internal/study/wire", "./internal/study/coordinator", "./internal/study/worker", "./internal/study/trials", "./internal/cli"},
+	"./internal/study/forecast":    {"./internal/study/wire", "./internal/study/coordinator", "./internal/study/worker", "./internal/study/trials", "./internal/cli"},
 
 	"./internal/featurefiles": {"./nn", "./data", "./internal/train", "./internal/store", "./internal/judge", "./internal/figure", "./internal/page", "./internal/cli"},
 	"./measure/internal/wide": {"./measure", "./arrayfile", "./nn", "./internal/train", "./internal/store"},

@@ -65,5 +65,5 @@ func printSimulation(a *app, r load.Report) {
 	line("overhead of a run", r.Overhead)
 	line("  of which between two runs", r.Handover)
 	line("storing the rows of an epoch", r.Sending)
-	line("updating a claim", r.Updating)
+	line("updating a lease", r.Updating)
 }

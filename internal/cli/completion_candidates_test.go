@@ -67,7 +67,7 @@ func smallLab(t *testing.T) (dir, hash string) {
 	if err := lab.SaveStudy("smoothing", "", "", []store.Member{{Spec: spec, Note: "x", Payload: "y"}}); err != nil {
 		t.Fatal(err)
 	}
-	c, _, err := lab.Claim(spec)
+	c, _, err := lab.Lease(spec)
 	if err != nil {
 		t.Fatal(err)
 	}

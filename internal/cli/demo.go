@@ -80,7 +80,7 @@ func (c *demoCollapseCmd) Run(a *app) error {
 }
 
 func describeCollapse(found *demo.Collapse) *collapseResult {
-	out := &collapseResult{Headline: "Not collapsed yet", Finding: measurement.Finding(found.Report), Collapsed: found.Epoch, Epochs: len(found.Moments),
+	out := &collapseResult{Headline: "Not collapsed yet", Finding: measurement.HeadlineOf(found.Report), Collapsed: found.Epoch, Epochs: len(found.Moments),
 		Dials: measurement.Dials(found.Report), Errors: found.Errors, Moments: found.Moments, Unusual: unusualOf(found), Run: found.Result.Run, Kernel: isa.Name()}
 	if found.Epoch > 0 {
 		out.Headline = fmt.Sprintf("Collapsed at epoch %d", found.Epoch)

@@ -16,7 +16,7 @@ import (
 // noisyRun puts a finished run into the lab whose features obey memorization = cmd·dilation with radius r.
 func noisyRun(t *testing.T, lab *store.Lab, loss string, r, cmd float64, seed int) string {
 	t.Helper()
-	claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Program: store.Program{Version: "0.1.0", Kernel: "generic"},
+	claim, _, err := lab.Lease(store.Spec{Kind: store.Train, Program: store.Program{Version: "0.1.0", Kernel: "generic"},
 		Config: json.RawMessage(fmt.Sprintf(`{"data":{"name":"glyphs","noise":0.2},"loss":{"kind":%q},"run":{"seed":%d}}`, loss, seed))})
 	if err != nil {
 		t.Fatal(err)

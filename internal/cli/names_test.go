@@ -17,7 +17,7 @@ import (
 	"collapse.example/collapse/arrayfile"
 	"collapse.example/collapse/internal/demo"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/train"
 )
 
@@ -59,7 +59,7 @@ func evilLab(t *testing.T) (dir, hash string) {
 		t.Fatal(err)
 	}
 	for n, m := range members {
-		c, _, err := lab.Claim(m.Spec)
+		c, _, err := lab.Lease(m.Spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,8 +99,8 @@ func TestTerminalsOnlyShowNames(t *testing.T) {
 func TestProgressOnlyShowsNames(t *testing.T) {
 	var b strings.Builder
 	p := &engineProgress{w: &b}
-	p.event(engine.Event{Snapshot: engine.Snapshot{Runs: 2, Done: 1}, Ended: &engine.Ended{Note: evil, Text: evil}})
-	p.event(engine.Event{Snapshot: engine.Snapshot{Runs: 2, Done: 1, Failed: 1}, Ended: &engine.Ended{Note: evil, Text: evil, Failed: true}})
+	p.event(coordinator.Event{Snapshot: coordinator.Snapshot{Runs: 2, Done: 1}, Ended: &coordinator.Ended{Note: evil, Text: evil}})
+	p.event(coordinator.Event{Snapshot: coordinator.Snapshot{Runs: 2, Done: 1, Failed: 1}, Ended: &coordinator.Ended{Note: evil, Text: evil, Failed: true}})
 	p.logf("run %.12s: attempt %d on %s broke: %s (%v)", "abc", 1, evil, evil, errors.New(evil))
 	p.close()
 	s := newStudyProgress(&b, []train.Config{{}})

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/safetext"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 )
 
 // engineProgress shows running studies: a bar on a terminal, elsewhere a line per ended run.
@@ -22,13 +22,13 @@ type engineProgress struct {
 }
 
 // watch shows the progress of the studies of o until the returned function is called.
-func (a *app) watch(o *engine.Options) (end func()) {
+func (a *app) watch(o *coordinator.Options) (end func()) {
 	p := &engineProgress{w: a.stderr}
 	o.Watch, o.Logf = p.event, p.logf
 	return p.close
 }
 
-func (p *engineProgress) event(e engine.Event) {
+func (p *engineProgress) event(e coordinator.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e.Ended != nil {
@@ -62,7 +62,7 @@ func briefly(failure string) string {
 }
 
 // line is the text next to the bar.
-func (p *engineProgress) line(e engine.Event) string {
+func (p *engineProgress) line(e coordinator.Event) string {
 	parts := []string{fmt.Sprintf("%d running", len(e.Working))}
 	if e.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", e.Failed))

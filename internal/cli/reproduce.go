@@ -15,7 +15,7 @@ import (
 	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/results"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/theoryfig"
 	"collapse.example/collapse/internal/verdict"
 	"collapse.example/collapse/internal/version"
@@ -112,7 +112,7 @@ func (c *reproduceCmd) Run(a *app) error {
 		return usagef("name a recipe (--list shows them), such as: collapse reproduce tb-fig1")
 	}
 	result, err := c.one(a, c.ID)
-	if stopped := (*engine.StoppedError)(nil); errors.As(err, &stopped) && a.ctx.Err() != nil { // resuming its study alone would make no page
+	if stopped := (*coordinator.StoppedError)(nil); errors.As(err, &stopped) && a.ctx.Err() != nil { // resuming its study alone would make no page
 		return fmt.Errorf("%w: %d of %d runs are finished; continue with: %s", a.ctx.Err(), stopped.Done, stopped.Runs, a.commandLine())
 	}
 	if err != nil {

@@ -5,14 +5,14 @@ import (
 	"collapse.example/collapse/internal/reproduce"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/verdict"
 )
 
 // driver computes studies with this command's workers and shows their progress.
 type driver struct {
 	a *app
-	o engine.Options
+	o coordinator.Options
 }
 
 func (d driver) Study(lab *store.Lab, name string) (cancelled bool, err error) {

@@ -69,13 +69,13 @@ func TestRunsListHasTheLastMeasuredEpoch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Config: map[string]any{"run": map[string]any{"epochs": 9}}})
+	claim, _, err := lab.Lease(store.Spec{Kind: store.Train, Config: map[string]any{"run": map[string]any{"epochs": 9}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var parts []store.Part
 	for epoch, measured := range []string{"accuracy", "accuracy", "loss"} {
-		parts = append(parts, store.Part{Claim: claim, EpochRows: store.EpochRows{Epoch: int64(epoch + 1), Rows: []store.Value{
+		parts = append(parts, store.Part{Lease: claim, EpochRows: store.EpochRows{Epoch: int64(epoch + 1), Rows: []store.Value{
 			{Key: store.Key{Series: "epoch", Split: "test", Measure: measured}, Step: int64(epoch + 1), Value: 0.25 * float64(epoch+1)}}}})
 	}
 	if _, err := lab.AppendAll(parts); err != nil {

@@ -12,7 +12,7 @@ import (
 	"collapse.example/collapse/internal/serve"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/study/trials"
 	"collapse.example/collapse/internal/train"
 	"collapse.example/collapse/parallel"
@@ -56,21 +56,21 @@ func (c labControl) Run(_ context.Context, do serve.Action, hash string) error {
 		}
 	}
 	c.jobs.Go(func() {
-		if run.Status == store.Done || c.unclaimed(hash) {
+		if run.Status == store.Done || c.unleased(hash) {
 			c.compute(hash, run.Status == store.Done)
 		}
 	})
 	return nil
 }
 
-// unclaimed waits while a coordinating process may claim the run, and reports whether it is left to this process.
-func (c labControl) unclaimed(hash string) bool {
+// unleased waits while a coordinating process may lease the run, and reports whether it is left to this process.
+func (c labControl) unleased(hash string) bool {
 	for {
 		lock, err := queue.TakeLock(filepath.Join(c.lab.Dir(), "queue.lock"))
 		if err == nil {
 			lock.Release()
 		}
-		run, gone := c.lab.Run(hash) // read after the lock: a coordinator that has ended may have claimed it before
+		run, gone := c.lab.Run(hash) // read after the lock: a coordinator that has ended may have leased it before
 		if gone != nil || run.Status != store.Interrupted || run.Cancelled() {
 			return false
 		}
@@ -96,7 +96,7 @@ func (c labControl) compute(hash string, again bool) {
 	}
 	team := parallel.NewTeam(c.a.flags.Threads)
 	defer team.Close()
-	err := engine.Contained(func() error {
+	err := coordinator.Contained(func() error {
 		_, err := train.Resume(c.a.ctx, c.lab, hash, train.Options{Team: team, Again: again, Engines: engineFlags{}.engines(c.a, 0)})
 		return err
 	})
@@ -152,7 +152,7 @@ func (c labControl) Study(_ context.Context, do serve.Action, name string) error
 // execute resumes a study for as long as the page asks for it.
 func (c labControl) execute(name string) {
 	for again := true; again; {
-		if err := engine.Contained(func() error { return c.once(name) }); err != nil && c.a.ctx.Err() == nil {
+		if err := coordinator.Contained(func() error { return c.once(name) }); err != nil && c.a.ctx.Err() == nil {
 			c.a.logf("study %s: %v", name, err)
 		}
 		c.mu.Lock()
@@ -167,7 +167,7 @@ func (c labControl) execute(name string) {
 
 // once computes what a study or a search lacks.
 func (c labControl) once(name string) error {
-	o := engine.Options{Slots: c.a.threads(), Threads: c.a.threads(), Logf: c.a.logf, Engines: engineFlags{}.engines(c.a, 0)}
+	o := coordinator.Options{Slots: c.a.threads(), Threads: c.a.threads(), Logf: c.a.logf, Engines: engineFlags{}.engines(c.a, 0)}
 	s, err := c.lab.Study(name)
 	if err != nil {
 		return err
@@ -178,7 +178,7 @@ func (c labControl) once(name string) error {
 	case search != nil:
 		_, err = trials.Run(c.a.ctx, c.lab, search, o)
 	default:
-		_, err = engine.Execute(c.a.ctx, c.lab, []string{name}, o)
+		_, err = coordinator.Execute(c.a.ctx, c.lab, []string{name}, o)
 	}
 	return err
 }

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/longtest"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/version"
 )
 
@@ -93,7 +93,7 @@ func announced(t *testing.T, cmd *exec.Cmd) string {
 	url := make(chan string, 1)
 	go func() {
 		for lines := bufio.NewScanner(says); lines.Scan(); { // to its end: the process waits for its reader
-			if _, after, found := strings.Cut(lines.Text(), engine.Announcement+": collapse worker --connect "); found {
+			if _, after, found := strings.Cut(lines.Text(), coordinator.Announcement+": collapse worker --connect "); found {
 				at, _, _ := strings.Cut(after, " ")
 				url <- at
 			}

@@ -14,7 +14,7 @@ import (
 	"collapse.example/collapse/internal/reproduce"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/study/forecast"
 	"collapse.example/collapse/internal/train"
 	"collapse.example/collapse/parallel"
@@ -128,7 +128,7 @@ func keepCode(a *app, t *study.Trainer) {
 }
 
 // grid computes the runs of a study file without a search.
-func (c *studyRunCmd) grid(a *app, f *study.File, o engine.Options) error {
+func (c *studyRunCmd) grid(a *app, f *study.File, o coordinator.Options) error {
 	configs, err := checkedConfigs(f)
 	if err != nil {
 		return err
@@ -221,7 +221,7 @@ func isFile(arg string) bool {
 }
 
 // foresee estimates the cost of runs that the lab lacks.
-func foresee(a *app, configs []train.Config, items []study.Item, o engine.Options) (forecast.Estimate, error) {
+func foresee(a *app, configs []train.Config, items []study.Item, o coordinator.Options) (forecast.Estimate, error) {
 	lab, err := a.reader()
 	if err != nil && !errors.Is(err, os.ErrNotExist) { // without a lab this is the first study
 		return forecast.Estimate{}, err
@@ -243,7 +243,7 @@ func foresee(a *app, configs []train.Config, items []study.Item, o engine.Option
 }
 
 // dryRun prints what a study would compute and its cost; first is the search that gives its settings, if that has still to run.
-func dryRun(a *app, name string, configs []train.Config, items []study.Item, first *study.File, o engine.Options) error {
+func dryRun(a *app, name string, configs []train.Config, items []study.Item, first *study.File, o coordinator.Options) error {
 	e, err := foresee(a, configs, items, o)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 )
 
 type studyResumeCmd struct {
@@ -58,7 +58,7 @@ type executed struct {
 
 // executeBeside computes those studies of the lab that are grids, and reports how they and the searches before them ended: in one
 // document, a list if there are several.
-func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, o engine.Options) error {
+func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, o coordinator.Options) error {
 	var documents []any
 	for _, s := range searches {
 		documents = append(documents, s)
@@ -90,7 +90,7 @@ func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, 
 }
 
 // drive computes studies and shows the engine's progress.
-func drive(a *app, lab *store.Lab, names []string, o engine.Options) (executed, error) {
+func drive(a *app, lab *store.Lab, names []string, o coordinator.Options) (executed, error) {
 	start := time.Now()
 	defer a.watch(&o)()
 	ctx, stop := context.WithCancelCause(a.ctx)
@@ -98,7 +98,7 @@ func drive(a *app, lab *store.Lab, names []string, o engine.Options) (executed, 
 	if o.Scripts != "" {
 		o.Watch = (&sameFailures{names: names, stop: stop, watch: o.Watch}).event
 	}
-	s, err := engine.Execute(ctx, lab, names, o)
+	s, err := coordinator.Execute(ctx, lab, names, o)
 	if alike := (*sameFailureError)(nil); errors.As(context.Cause(ctx), &alike) {
 		err = alike
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 )
 
 // fewFailures is how many runs of a script fail alike, one after another, while none is done, before the others are not tried.
@@ -16,7 +16,7 @@ const fewFailures = 5
 type sameFailures struct {
 	names []string
 	stop  context.CancelCauseFunc
-	watch func(engine.Event)
+	watch func(coordinator.Event)
 
 	last  string
 	alike int
@@ -33,7 +33,7 @@ func (e *sameFailureError) Error() string {
 	return fmt.Sprintf("stopped, since %d runs in a row failed alike, and none is done: %s\n`collapse study status %s` has the whole text; mend it and run the study's file again, or mark the failed runs with `collapse study retry` and resume", fewFailures, e.last, name)
 }
 
-func (s *sameFailures) event(e engine.Event) {
+func (s *sameFailures) event(e coordinator.Event) {
 	s.watch(e)
 	if e.Ended == nil || e.Done > 0 { // where a run works, others may fail for reasons of their own
 		return

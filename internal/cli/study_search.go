@@ -11,12 +11,12 @@ import (
 	"collapse.example/collapse/internal/safetext"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/study/trials"
 )
 
 // search runs a study file with a table [search].
-func (c *studyRunCmd) search(a *app, f *study.File, o engine.Options) error {
+func (c *studyRunCmd) search(a *app, f *study.File, o coordinator.Options) error {
 	if _, err := checkedConfigs(f); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ type searched struct {
 }
 
 // resumeSearches continues those of the studies that are searches. It returns what they found, and the other studies.
-func resumeSearches(a *app, lab *store.Lab, names []string, o engine.Options) (done []searched, grids []string, err error) {
+func resumeSearches(a *app, lab *store.Lab, names []string, o coordinator.Options) (done []searched, grids []string, err error) {
 	for _, name := range names {
 		s, err := lab.Study(name)
 		if err != nil {
@@ -69,7 +69,7 @@ func resumeSearches(a *app, lab *store.Lab, names []string, o engine.Options) (d
 }
 
 // runSearch computes a search and returns its result.
-func runSearch(a *app, lab *store.Lab, f *study.File, o engine.Options) (searched, error) {
+func runSearch(a *app, lab *store.Lab, f *study.File, o coordinator.Options) (searched, error) {
 	start := time.Now()
 	sum, err := driveSearch(a, lab, f, o)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s searched) print(a *app) {
 }
 
 // driveSearch computes a search and shows the engine's progress.
-func driveSearch(a *app, lab *store.Lab, f *study.File, o engine.Options) (engine.Summary, error) {
+func driveSearch(a *app, lab *store.Lab, f *study.File, o coordinator.Options) (coordinator.Summary, error) {
 	defer a.watch(&o)()
 	return trials.Run(a.ctx, lab, f, o)
 }

@@ -15,7 +15,7 @@ import (
 	"collapse.example/collapse/internal/safetext"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/study/forecast"
 	"collapse.example/collapse/internal/study/trials"
 	"collapse.example/collapse/internal/verdict"
@@ -69,13 +69,13 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 	if err != nil {
 		return err
 	}
-	health, err := engine.ReadHealth(a.flags.Lab)
+	health, err := coordinator.ReadHealth(a.flags.Lab)
 	if err != nil {
 		a.notef("%v\n", err) // the runs are still worth showing
 	}
 	return a.emit(struct {
 		studyRow
-		engine.QueueHealth
+		coordinator.QueueHealth
 		Searches []searchRow   `json:"searches,omitempty"`
 		NoEffect []string      `json:"no_effect,omitempty"` // of a script: settings and seeds that changed nothing
 		Running  []studyRunRow `json:"running"`             // at most 10 of each
@@ -120,7 +120,7 @@ func noEffect(lab *store.Reader, name string) ([]string, error) {
 }
 
 // printHealth reports faults of the lab's queue and workers.
-func printHealth(a *app, h engine.Health) {
+func printHealth(a *app, h coordinator.Health) {
 	if h.Stuck {
 		a.printf("no worker can continue; the study waits until one can, or another joins\n")
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/queue"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 )
 
 // whereFlags say where a study's runs are computed.
@@ -39,12 +39,12 @@ func (w whereFlags) effects() []effect {
 // shortestSilence is the least that distinguishes a dead worker from a busy machine on a good network.
 const shortestSilence = 500 * time.Millisecond
 
-func (w *whereFlags) options(a *app) (engine.Options, error) {
+func (w *whereFlags) options(a *app) (coordinator.Options, error) {
 	slots := w.Workers
 	if slots < 0 {
 		slots = a.threads()
 	}
-	o := engine.Options{Slots: slots, Threads: a.threads(), Engines: w.engines(a, w.SlotsPerGPU), Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild, OtherBuild: w.OtherBuild,
+	o := coordinator.Options{Slots: slots, Threads: a.threads(), Engines: w.engines(a, w.SlotsPerGPU), Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild, OtherBuild: w.OtherBuild,
 		Queue: queue.Options{Name: w.Queue, AckWait: w.Silence}}
 	switch {
 	case w.Silence < shortestSilence:

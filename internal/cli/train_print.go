@@ -33,7 +33,7 @@ func conclude(a *app, lab *store.Lab, r train.Result) trainResult {
 	for _, s := range out.warnings {
 		out.States = append(out.States, s.Name)
 	}
-	if finding, err := measurement.RunFinding(a.ctx, lab.RunDir(r.Run), nil); err == nil {
+	if finding, err := measurement.HeadlineOfRun(a.ctx, lab.RunDir(r.Run), nil); err == nil {
 		out.Finding = finding
 	}
 	return out

@@ -35,7 +35,7 @@ func TestTheSmallestDemoCollapses(t *testing.T) {
 			t.Errorf("%d epochs shown, %d kept, the last is %+v, errors %v", shown, len(found.Moments), last, found.Errors)
 		}
 		if found.Epoch < 2 || !measurement.Collapsed(found.Report) {
-			t.Errorf("collapsed at epoch %d; in the end: %s", found.Epoch, measurement.Finding(found.Report))
+			t.Errorf("collapsed at epoch %d; in the end: %s", found.Epoch, measurement.HeadlineOf(found.Report))
 		}
 		if v, _ := found.Report.Value(measure.KeyNC1Pinv); v != last.Dials[0].Value {
 			t.Errorf("NC1 is %g in the report and %g on the dial", v, last.Dials[0].Value)

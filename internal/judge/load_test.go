@@ -20,7 +20,7 @@ func lab(t *testing.T) (*store.Lab, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	c, _, err := l.Claim(store.Spec{Kind: store.Train, Label: "x", Program: store.Program{Version: "0.1.0", Kernel: "generic"},
+	c, _, err := l.Lease(store.Spec{Kind: store.Train, Label: "x", Program: store.Program{Version: "0.1.0", Kernel: "generic"},
 		Config: json.RawMessage(`{"data":{"name":"glyphs","noise":0.1},"loss":{"kind":"ls"},"run":{"epochs":2,"seed":7},"net":{"width":64}}`)})
 	if err != nil {
 		t.Fatal(err)

@@ -107,7 +107,7 @@ func TestSettingsWithoutEffect(t *testing.T) {
 	defer lab.Close()
 	ran := func(hashes *[]string, lr, wd float64, seed int, values ...float64) {
 		config := map[string]any{"lr": lr, "wd": wd, "run": map[string]any{"epochs": 2, "horizon": 2, "seed": seed}, "trainer": map[string]any{"command": []string{"x"}, "code": map[string]string{}}}
-		claim, _, err := lab.Claim(store.Spec{Kind: store.Script, Config: config})
+		claim, _, err := lab.Lease(store.Spec{Kind: store.Script, Config: config})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -86,7 +86,7 @@ func TestCollapsedIsWhatTheHeadlineSays(t *testing.T) {
 	seen := map[bool]bool{}
 	for _, spread := range []float64{1e-9, .01, .1, .2, .4, 2} {
 		report := reportOf(t, collapsedSet(r, spread), measure.DefaultNull)
-		headline := Finding(report)
+		headline := HeadlineOf(report)
 		want := strings.HasPrefix(headline, "Collapsed") && !strings.Contains(headline, "degenerate")
 		if got := Collapsed(report); got != want {
 			t.Errorf("spread %g: %v, but %q", spread, got, headline)
@@ -111,8 +111,8 @@ func TestUnusualIsPartOfTheHeadline(t *testing.T) {
 	}
 	report := reportOf(t, in, measure.DefaultNull)
 	got := Unusual(report)
-	if len(got) == 0 || !strings.Contains(Finding(report), got[0]) || !strings.Contains(got[0], "classes 2 and 3 coincide") {
-		t.Errorf("%q in %q", got, Finding(report))
+	if len(got) == 0 || !strings.Contains(HeadlineOf(report), got[0]) || !strings.Contains(got[0], "classes 2 and 3 coincide") {
+		t.Errorf("%q in %q", got, HeadlineOf(report))
 	}
 }
 
@@ -121,8 +121,8 @@ func TestOnePointHasNoDials(t *testing.T) {
 	in := collapsedSet(rand.New(rand.NewPCG(5, 6)), .01)
 	clear(in.Train.Features.(*measure.Rows[float64]).H)
 	report := reportOf(t, in, measure.DefaultNull)
-	if v, ok := report.Value(measure.KeyNC4NCCMismatch); !ok || v != 0 || !strings.HasPrefix(Finding(report), "The class means coincide") {
-		t.Fatalf("NC4 %g, %v: %s", v, ok, Finding(report))
+	if v, ok := report.Value(measure.KeyNC4NCCMismatch); !ok || v != 0 || !strings.HasPrefix(HeadlineOf(report), "The class means coincide") {
+		t.Fatalf("NC4 %g, %v: %s", v, ok, HeadlineOf(report))
 	}
 	if dials := Dials(report); len(dials) != 0 {
 		t.Errorf("%+v", dials)

@@ -1,7 +1,7 @@
 // Package measurement holds what one call of `collapse measure` finds in a set of files: the numbers of each layer, as a
 // readable table, tidy rows, JSON, and the text of a page.
 //
-// measure.go measures, result.go holds the results; finding.go is the headline, reading.go the words next to each number.
+// measure.go measures, result.go holds the results; headline.go is the headline, reading.go the words next to each number.
 package measurement
 
 import (
@@ -98,13 +98,13 @@ func (m *Result) MarshalJSON() ([]byte, error) {
 		return c
 	}
 	doc := struct {
-		Finding string `json:"finding"`
+		Headline string `json:"finding"`
 		Column
 		Labels []string             `json:"labels,omitempty"`
 		Inputs []featurefiles.Input `json:"inputs"`
 		Notes  []string             `json:"notes"`
 		Layers []Column             `json:"layers,omitempty"`
-	}{Finding: m.finding(), Column: slim(*m.MainColumn()), Labels: m.labels(), Inputs: m.Inputs, Notes: append([]string{}, m.Notes...)}
+	}{Headline: m.headline(), Column: slim(*m.MainColumn()), Labels: m.labels(), Inputs: m.Inputs, Notes: append([]string{}, m.Notes...)}
 	if len(m.Columns) > 1 {
 		for _, c := range m.Columns {
 			doc.Layers = append(doc.Layers, slim(c))

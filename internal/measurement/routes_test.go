@@ -162,7 +162,7 @@ func TestRoutesDoNotContradictEachOther(t *testing.T) {
 			for _, selected := range [][]string{nil, {measure.KeyNC1Pinv}, {measure.KeyNC1Pinv, measure.KeyRankBetween}, {measure.KeyNC2MeansCentred}} {
 				for _, null := range []int{0, 9} {
 					for name, report := range routes(t, s, measure.Options{Uncertainty: true, Null: null, Measures: selected}) {
-						words := Finding(report)
+						words := HeadlineOf(report)
 						says := saidOf(words)
 						said[says] = name + ": " + words
 						if says == -made.truth && says != saysUnknown {

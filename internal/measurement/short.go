@@ -43,7 +43,7 @@ func (m *Result) WriteShort(w io.Writer, s screen.Screen, next string) error {
 	if next != "" {
 		last = append(last, s.Painted(screen.Quiet, cut(safetext.Line(next), width)))
 	}
-	words, state := headline(m.MainColumn().Report)
+	words, state := usualHeadline(m.MainColumn().Report)
 	left := shortLines - len(table) - len(last) - 2 // what was measured, and an empty line
 	var odd []string
 	if words := m.unusually(); words != "" {

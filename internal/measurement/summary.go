@@ -15,7 +15,7 @@ import (
 // Summary is a measurement in words and numbers, for pages.
 type Summary struct {
 	Name          string // of the model: its files' first; "" if there is none
-	Finding       Headline
+	Headline      Headline
 	Subject       string
 	Dials         []ShownDial
 	Tiles         []format.Tile // of what has no dial
@@ -30,7 +30,7 @@ type Summary struct {
 // Summary describes the main column in words, and lists the values of all columns.
 func (m *Result) Summary() Summary {
 	r := m.MainColumn().Report
-	s := Summary{Name: m.name(), Finding: Headline(m.finding()), Notes: m.Notes, ColumnNames: []string{"value"}, Groups: m.rows(), Dials: m.dials(), Tiles: m.tiles(),
+	s := Summary{Name: m.name(), Headline: Headline(m.headline()), Notes: m.Notes, ColumnNames: []string{"value"}, Groups: m.rows(), Dials: m.dials(), Tiles: m.tiles(),
 		Open: m.opened(), Missing: m.missing(), Weighting: "per " + r.Imbalance, Inputs: m.inputTable()}
 	s.Subject = fmt.Sprintf("%s of width %d, %s.", format.Count(r.N, "sample"), r.D, classes(r.ClassCounts))
 	s.Subject += m.MainColumn().leftOutWords(" %s left out.")
@@ -75,10 +75,10 @@ type Row struct {
 	Reading, Definition string
 }
 
-// finding is the headline.
-func (m *Result) finding() string {
+// headline is the headline of the main column.
+func (m *Result) headline() string {
 	c := m.MainColumn()
-	return findingNamed(c.Report, func(k int) string { return m.Class(c, k) })
+	return headlineNamed(c.Report, func(k int) string { return m.Class(c, k) })
 }
 
 // name is that of the first file, as a user has named the model, without what all files of its kind end in.

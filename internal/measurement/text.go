@@ -55,7 +55,7 @@ func (m *Result) groups() []group {
 func (m *Result) WriteText(w io.Writer, s screen.Screen) error {
 	var b strings.Builder
 	width := s.Columns()
-	fmt.Fprintf(&b, "%s\n%s\n", strings.Join(screen.Wrap(safetext.Line(m.finding())+".", width), "\n"), m.subject())
+	fmt.Fprintf(&b, "%s\n%s\n", strings.Join(screen.Wrap(safetext.Line(m.headline())+".", width), "\n"), m.subject())
 	for _, note := range m.Notes {
 		fmt.Fprintf(&b, "note: %s\n", safetext.Line(note))
 	}

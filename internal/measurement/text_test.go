@@ -73,7 +73,7 @@ func TestFindingSentences(t *testing.T) {
 	} {
 		r := measurementtest.WordsReport()
 		c.change(r)
-		if got := Finding(r); got != c.want {
+		if got := HeadlineOf(r); got != c.want {
 			t.Errorf("got  %q\nwant %q", got, c.want)
 		}
 	}

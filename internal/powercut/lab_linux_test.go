@@ -53,32 +53,32 @@ func oneOfLab(dir string, n int) error {
 	if err != nil {
 		return err
 	}
-	claim, _, err := lab.Claim(numbered(n))
+	lease, _, err := lab.Lease(numbered(n))
 	if err != nil {
 		return err
 	}
-	if err := rundir.Dir(claim.Dir).Writer(nil).Begin(configOf(n)); err != nil {
+	if err := rundir.Dir(lease.Dir).Writer(nil).Begin(configOf(n)); err != nil {
 		return err
 	}
-	fmt.Println("claimed", n, claim.Hash)
+	fmt.Println("claimed", n, lease.Hash)
 	for epoch := 1; epoch <= labEpochs; epoch++ {
 		var rows []store.Value
 		for row := range labRows {
 			rows = append(rows, store.Value{Key: store.Key{Series: "epoch", Measure: fmt.Sprintf("m%03d", row)}, Step: int64(epoch), Value: valueOf(n, epoch, row)})
 		}
-		if err := claim.AppendEpoch(int64(epoch), rows); err != nil {
+		if err := lease.AppendEpoch(int64(epoch), rows); err != nil {
 			return err
 		}
 		fmt.Println("rows", n, epoch)
 	}
-	if err := claim.Finish(); err != nil {
+	if err := lease.Finish(); err != nil {
 		return err
 	}
 	fmt.Println("done", n)
 	if n == 2 {
-		first, _, err := lab.Claim(numbered(1))
+		first, _, err := lab.Lease(numbered(1))
 		if err != store.ErrDone {
-			return fmt.Errorf("claiming a finished run: %v, %v", first, err)
+			return fmt.Errorf("leaseing a finished run: %v, %v", first, err)
 		}
 		runs, err := lab.List(store.Filter{})
 		if err != nil {

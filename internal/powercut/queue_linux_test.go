@@ -171,15 +171,15 @@ func hasMessages(ctx context.Context, t *testing.T, coordinator *queue.Coordinat
 	}
 	var state byte
 	fmt.Sscan(text, &state)
-	claims, err := coordinator.Claims(ctx)
+	leases, err := coordinator.Leases(ctx)
 	must(t, err)
-	for _, claim := range claims {
-		if claim.Job == "a" && (len(claim.State) != 1 || claim.State[0] < state) {
-			t.Errorf("the state is %v, and %d was said to be saved", claim.State, state)
+	for _, lease := range leases {
+		if lease.Job == "a" && (len(lease.State) != 1 || lease.State[0] < state) {
+			t.Errorf("the state is %v, and %d was said to be saved", lease.State, state)
 		}
 	}
-	if len(claims) == 0 {
-		t.Error("no claim is left")
+	if len(leases) == 0 {
+		t.Error("no lease is left")
 	}
 }
 

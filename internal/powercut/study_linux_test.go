@@ -12,7 +12,7 @@ import (
 	"collapse.example/collapse/internal/powercut"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/study/studytest"
 	"collapse.example/collapse/internal/train"
 	"collapse.example/collapse/internal/upkeep"
@@ -43,7 +43,7 @@ func roleStudy(args []string) error {
 		return err
 	}
 	fmt.Println("saved")
-	if err := executed(lab, func(e engine.Event) {
+	if err := executed(lab, func(e coordinator.Event) {
 		if e.Ended != nil {
 			fmt.Println("ended", e.Ended.Hash)
 		}
@@ -55,9 +55,9 @@ func roleStudy(args []string) error {
 }
 
 // executed executes the study of a lab.
-func executed(lab *store.Lab, watch func(engine.Event)) error {
-	opt := engine.Options{Slots: 1, Threads: 1, Queue: studytest.QuickQueue(), Watch: watch}
-	s, err := engine.Execute(ctx, lab, []string{"s"}, opt)
+func executed(lab *store.Lab, watch func(coordinator.Event)) error {
+	opt := coordinator.Options{Slots: 1, Threads: 1, Queue: studytest.QuickQueue(), Watch: watch}
+	s, err := coordinator.Execute(ctx, lab, []string{"s"}, opt)
 	if err == nil && s.Done != len(studied()) {
 		err = fmt.Errorf("%+v", s)
 	}
@@ -85,7 +85,7 @@ func TestAStudyAfterAPowerCut(t *testing.T) {
 			_, err := study.Save(lab, "s", "", "", studytest.Items(t, studied()))
 			must(t, err)
 		}
-		must(t, executed(lab, func(engine.Event) {}))
+		must(t, executed(lab, func(coordinator.Event) {}))
 		studytest.SameValues(t, lab, whole, studied())
 		if report, err := upkeep.Check(lab.Reader, nil); err != nil || !report.Whole() {
 			t.Errorf("%+v, %v", report, err)

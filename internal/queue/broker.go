@@ -92,8 +92,8 @@ func connect(url string, opt Options, more ...nats.Option) (*Broker, error) {
 	return b, nil
 }
 
-// reconnectDelay is the pause between two attempts to find the server again, at most 0.7 s. A claim that does not change for half of
-// AckWait is taken over: when the server is back, the claim's holder must be back long before that.
+// reconnectDelay is the pause between two attempts to find the server again, at most 0.7 s. A lease that does not change for half of
+// AckWait is taken over: when the server is back, the lease's holder must be back long before that.
 func (b *Broker) reconnectDelay(int) time.Duration {
 	d := min(500*time.Millisecond, time.Duration(b.silence.Load())/30)
 	return d + rand.N(d*2/5+1)
@@ -186,10 +186,10 @@ func isAway(err error) bool {
 // Names of streams, subjects and keys.
 func (b *Broker) jobStream() string    { return b.opt.Name + "-jobs" }
 func (b *Broker) resultStream() string { return b.opt.Name + "-results" }
-func (b *Broker) claimBucket() string  { return b.opt.Name + "-claims" }
-func (b *Broker) claimStream() string  { return "KV_" + b.claimBucket() } // the stream underneath the bucket
-func (b *Broker) claimSubject(id string) string {
-	return "$KV." + b.claimBucket() + "." + claimPrefix + id
+func (b *Broker) leaseBucket() string  { return b.opt.Name + "-claims" }
+func (b *Broker) leaseStream() string  { return "KV_" + b.leaseBucket() } // the stream underneath the bucket
+func (b *Broker) leaseSubject(id string) string {
+	return "$KV." + b.leaseBucket() + "." + leasePrefix + id
 }
 func (b *Broker) blobBucket() string { return b.opt.Name + "-blobs" }
 func (b *Broker) jobSubject(p, id string) string {
@@ -202,7 +202,7 @@ func (b *Broker) controlSubject() string         { return b.opt.Name + ".stop" }
 func (b *Broker) wakeSubject() string            { return b.opt.Name + ".wake" }
 
 const (
-	claimPrefix = "claim."
+	leasePrefix = "claim."
 	infoKey     = "info"
 )
 
@@ -218,7 +218,7 @@ const protocol = 1
 
 // readInfo returns the queue's description, nil if the queue has not been made yet.
 func (b *Broker) readInfo(ctx context.Context) (*info, error) {
-	kv, err := b.js.KeyValue(ctx, b.claimBucket())
+	kv, err := b.js.KeyValue(ctx, b.leaseBucket())
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		return nil, nil
 	}

@@ -137,9 +137,9 @@ func TestAQueueThatIsGone(t *testing.T) {
 		"forget":     func(ctx context.Context) error { return c.Forget(ctx, jobs(1)[0].ID) },
 		"generation": func(ctx context.Context) error { return second(c.LastGeneration(ctx)) },
 		"settled":    func(ctx context.Context) error { return c.Settled(ctx, "a") },
-		"claims":     func(ctx context.Context) error { return second(c.Claims(ctx)) },
+		"leases":     func(ctx context.Context) error { return second(c.Leases(ctx)) },
 		"watch": func(ctx context.Context) error {
-			return c.Watch(ctx, func(Claim) { t.Error("a claim of a queue that is gone") })
+			return c.Watch(ctx, func(Lease) { t.Error("a lease of a queue that is gone") })
 		},
 		"free":       func(ctx context.Context) error { return second(c.Free(ctx, func(string) bool { return true })) },
 		"release":    func(ctx context.Context) error { return c.Release(ctx, jobs(1)[0].ID, 1) },
@@ -173,7 +173,7 @@ func TestAQueueThatIsGone(t *testing.T) {
 	}
 }
 
-// TestGenerationsThatWereNeverGivenOut are not plausible; the newest one of a claim is, and where there is no claim the newest of all.
+// TestGenerationsThatWereNeverGivenOut are not plausible; the newest one of a lease is, and where there is no lease the newest of all.
 func TestGenerationsThatWereNeverGivenOut(t *testing.T) {
 	_, c, b := local(t, quick(t))
 	must(t, c.Submit(soon(t), jobs(1)...))

@@ -19,7 +19,7 @@ type Coordinator struct {
 	b       *Broker
 	jobs    jetstream.Stream
 	results jetstream.Stream
-	claims  jetstream.Stream // the stream underneath the bucket
+	leases  jetstream.Stream // the stream underneath the bucket
 	kv      jetstream.KeyValue
 	text    []byte // the queue's description
 
@@ -138,27 +138,27 @@ func (c *Coordinator) create(ctx context.Context, owner string) error {
 		return err
 	}
 	if c.kv, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: b.claimBucket(), Storage: jetstream.FileStorage, Replicas: replicas, MaxValueSize: 2 * MaxMessage,
+		Bucket: b.leaseBucket(), Storage: jetstream.FileStorage, Replicas: replicas, MaxValueSize: 2 * MaxMessage,
 	}); err != nil {
 		return err
 	}
-	if err := c.closeClaims(ctx); err != nil {
+	if err := c.closeLeases(ctx); err != nil {
 		return err
 	}
 	_, err = b.Objects(ctx) // workers may use it, but not create it
 	return err
 }
 
-// closeClaims forbids messages that replace others (Nats-Rollup), which buckets allow: one message of a worker could otherwise empty the
+// closeLeases forbids messages that replace others (Nats-Rollup), which buckets allow: one message of a worker could otherwise empty the
 // bucket, and with it what the queue says about itself.
-func (c *Coordinator) closeClaims(ctx context.Context) error {
-	s, err := c.b.js.Stream(ctx, c.b.claimStream())
+func (c *Coordinator) closeLeases(ctx context.Context) error {
+	s, err := c.b.js.Stream(ctx, c.b.leaseStream())
 	if err != nil {
 		return err
 	}
 	closed := s.CachedInfo().Config
 	closed.AllowRollup = false
-	c.claims, err = c.b.js.UpdateStream(ctx, closed)
+	c.leases, err = c.b.js.UpdateStream(ctx, closed)
 	return err
 }
 
@@ -262,7 +262,7 @@ func (c *Coordinator) Cancel(ctx context.Context, ids ...string) error {
 	return nil
 }
 
-// Forget removes what the queue holds of jobs that have ended: the message, if it is still there, and the claim. A worker that still
+// Forget removes what the queue holds of jobs that have ended: the message, if it is still there, and the lease. A worker that still
 // computes one notices at its next heartbeat. While the server is away, Forget waits.
 func (c *Coordinator) Forget(ctx context.Context, ids ...string) error {
 	for _, id := range ids {
@@ -273,8 +273,8 @@ func (c *Coordinator) Forget(ctx context.Context, ids ...string) error {
 			if err := c.jobs.Purge(ctx, jetstream.WithPurgeSubject(c.b.jobSubject("*", id))); err != nil {
 				return fmt.Errorf("queue: job %.12s: %w", id, err)
 			}
-			if err := c.claims.Purge(ctx, jetstream.WithPurgeSubject(c.b.claimSubject(id))); err != nil {
-				return fmt.Errorf("queue: claim of job %.12s: %w", id, err)
+			if err := c.leases.Purge(ctx, jetstream.WithPurgeSubject(c.b.leaseSubject(id))); err != nil {
+				return fmt.Errorf("queue: lease of job %.12s: %w", id, err)
 			}
 			return nil
 		}); err != nil {
@@ -284,10 +284,10 @@ func (c *Coordinator) Forget(ctx context.Context, ids ...string) error {
 	return nil
 }
 
-// LastGeneration is at least as high as every generation that a claim of this queue has had.
+// LastGeneration is at least as high as every generation that a lease of this queue has had.
 func (c *Coordinator) LastGeneration(ctx context.Context) (last uint64, err error) {
 	err = c.b.outlast(ctx, func(ctx context.Context) error {
-		info, err := streamInfo(ctx, c.b.js, c.b.claimStream())
+		info, err := streamInfo(ctx, c.b.js, c.b.leaseStream())
 		if err == nil {
 			last = info.State.LastSeq
 		}

@@ -137,7 +137,7 @@ func TestAKilledWorkersJobGoesOnElsewhere(t *testing.T) {
 	}
 }
 
-// TestAWorkerThatSleptChangesNothing stops a worker past its claim (SIGSTOP, as a suspended laptop or a
+// TestAWorkerThatSleptChangesNothing stops a worker past its lease (SIGSTOP, as a suspended laptop or a
 // paused container), lets another one do the job, and wakes the first.
 func TestAWorkerThatSleptChangesNothing(t *testing.T) {
 	longtest.Only(t)
@@ -192,7 +192,7 @@ func TestTheServerIsAwayForAWhile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	opt := quick(t)
-	opt.AckWait = 6 * time.Second // "greedy" watches a claim for half of it: enough time to hear from its holder, even on a busy machine
+	opt.AckWait = 6 * time.Second // "greedy" watches a lease for half of it: enough time to hear from its holder, even on a busy machine
 	s := startServer(t, ServerOptions{Dir: dir, Listen: "127.0.0.1:0", Token: testToken})
 	address := strings.TrimPrefix(s.URL(), "nats://")
 	b, err := s.Connect(opt)

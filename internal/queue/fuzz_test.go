@@ -154,10 +154,10 @@ func (o *oneEntry) Update(_ context.Context, _ string, value []byte, revision ui
 	return revision + 1, nil
 }
 
-// FuzzClaims has a claim of arbitrary bytes read by a coordinator, which keeps or drops it, and taken over by a worker, whose own
-// claim can be read again.
-func FuzzClaims(f *testing.F) {
-	f.Add("claim.job00001", claimValue{Worker: "w", Nonce: "n", Held: true, Attempt: 2, State: []byte("state"), Progress: []byte("{}")}.encode(), uint64(7))
+// FuzzLeases has a lease of arbitrary bytes read by a coordinator, which keeps or drops it, and taken over by a worker, whose own
+// lease can be read again.
+func FuzzLeases(f *testing.F) {
+	f.Add("claim.job00001", leaseValue{Worker: "w", Nonce: "n", Held: true, Attempt: 2, State: []byte("state"), Progress: []byte("{}")}.encode(), uint64(7))
 	f.Add("claim.bad%id", []byte(`{"worker":"w","nonce":"n","generation":3}`), uint64(3))
 	for _, m := range garbage() {
 		if key, found := strings.CutPrefix(m.Subject, "$KV.collapse-claims."); found {
@@ -167,9 +167,9 @@ func FuzzClaims(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key string, value []byte, revision uint64) {
 		revision %= 1 << 62
 		c := deaf(t)
-		c.claims = noPurge{}
+		c.leases = noPurge{}
 		e := entry{key: key, value: value, revision: revision}
-		id, v, ok := c.readClaim(t.Context(), e)
+		id, v, ok := c.readLease(t.Context(), e)
 		if tally := c.Unusable(); ok == (tally.Count > 0) {
 			t.Errorf("taken: %v, and %d set aside", ok, tally.Count)
 		}
@@ -190,7 +190,7 @@ func FuzzClaims(f *testing.F) {
 		if mine.Attempt < 1 || mine.Attempt > w.opt.MaxAttempts+1 && mine.Attempt > v.Attempt || mine.Worker != "me" || !mine.Held {
 			t.Errorf("%+v", mine)
 		}
-		if back, err := parseClaim(kv.wrote[0], revision+1); err != nil || back.Nonce != mine.Nonce || string(back.State) != string(mine.State) {
+		if back, err := parseLease(kv.wrote[0], revision+1); err != nil || back.Nonce != mine.Nonce || string(back.State) != string(mine.State) {
 			t.Errorf("%+v, %v", back, err)
 		}
 	})

@@ -84,24 +84,24 @@ func (c *Coordinator) deleteJob(ctx context.Context, sequence uint64) error {
 	return nil
 }
 
-// dropClaim removes an entry that is not a valid claim. A worker that holds it notices at its next heartbeat and leaves the job to others.
-func (c *Coordinator) dropClaim(ctx context.Context, e jetstream.KeyValueEntry, why error) error {
+// dropLease removes an entry that is not a valid lease. A worker that holds it notices at its next heartbeat and leaves the job to others.
+func (c *Coordinator) dropLease(ctx context.Context, e jetstream.KeyValueEntry, why error) error {
 	c.SetAside("the key "+e.Key(), len(e.Value()), why)
-	return c.claims.Purge(ctx, jetstream.WithPurgeSubject("$KV."+c.b.claimBucket()+"."+e.Key()), jetstream.WithPurgeSequence(e.Revision()+1))
+	return c.leases.Purge(ctx, jetstream.WithPurgeSubject("$KV."+c.b.leaseBucket()+"."+e.Key()), jetstream.WithPurgeSequence(e.Revision()+1))
 }
 
-// Release gives up a claim if its entry still has the given revision: the job, submitted again, can be taken at once.
+// Release gives up a lease if its entry still has the given revision: the job, submitted again, can be taken at once.
 func (c *Coordinator) Release(ctx context.Context, id string, revision uint64) error {
-	e, err := c.kv.Get(ctx, claimPrefix+id)
+	e, err := c.kv.Get(ctx, leasePrefix+id)
 	if errors.Is(err, jetstream.ErrKeyNotFound) || err == nil && e.Revision() != revision {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("queue: %w", err)
 	}
-	v, err := parseClaim(e.Value(), revision)
+	v, err := parseLease(e.Value(), revision)
 	if err != nil {
-		return c.dropClaim(ctx, e, err)
+		return c.dropLease(ctx, e, err)
 	}
 	v.Held = false
 	_, err = c.kv.Update(ctx, e.Key(), v.encode(), revision)
@@ -111,19 +111,19 @@ func (c *Coordinator) Release(ctx context.Context, id string, revision uint64) e
 	return err
 }
 
-// Plausible returns an error if no claim can have had the generation of a message: the current claim is at least as new as any
+// Plausible returns an error if no lease can have had the generation of a message: the current lease is at least as new as any
 // message of its job, and no generation is above the newest revision.
 func (c *Coordinator) Plausible(ctx context.Context, m Message) error {
 	newest := uint64(0)
-	e, err := c.kv.Get(ctx, claimPrefix+m.Job)
+	e, err := c.kv.Get(ctx, leasePrefix+m.Job)
 	switch {
 	case err == nil:
-		v, err := parseClaim(e.Value(), e.Revision())
+		v, err := parseLease(e.Value(), e.Revision())
 		if newest = e.Revision(); err == nil {
 			newest = v.generation(e.Revision())
 		}
 	case errors.Is(err, jetstream.ErrKeyNotFound):
-		i, err := streamInfo(ctx, c.b.js, c.b.claimStream())
+		i, err := streamInfo(ctx, c.b.js, c.b.leaseStream())
 		if err != nil {
 			return nil // the server is away: the rule of generations still applies
 		}

@@ -11,28 +11,28 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// TestWhatNoClaimSays: each of these is refused, and what is just allowed is not.
-func TestWhatNoClaimSays(t *testing.T) {
-	good := claimValue{Worker: "w", Nonce: "n", Held: true, Attempt: mostAttempts, Generation: 5, State: make([]byte, MaxMessage), Progress: make([]byte, mostProgress)}
-	if v, err := parseClaim(good.encode(), 5); err != nil || v.Attempt != mostAttempts || len(v.State) != MaxMessage {
+// TestWhatNoLeaseSays: each of these is refused, and what is just allowed is not.
+func TestWhatNoLeaseSays(t *testing.T) {
+	good := leaseValue{Worker: "w", Nonce: "n", Held: true, Attempt: mostAttempts, Generation: 5, State: make([]byte, MaxMessage), Progress: make([]byte, mostProgress)}
+	if v, err := parseLease(good.encode(), 5); err != nil || v.Attempt != mostAttempts || len(v.State) != MaxMessage {
 		t.Errorf("%+v, %v", v, err)
 	}
-	for name, change := range map[string]func(*claimValue){
-		"a generation to come": func(v *claimValue) { v.Generation = 6 },
-		"an attempt below 0":   func(v *claimValue) { v.Attempt = -1 },
-		"too many attempts":    func(v *claimValue) { v.Attempt++ },
-		"nobody":               func(v *claimValue) { v.Worker = "" },
-		"no nonce":             func(v *claimValue) { v.Nonce = "" },
-		"much progress":        func(v *claimValue) { v.Progress = make([]byte, mostProgress+1) },
-		"a large state":        func(v *claimValue) { v.State = make([]byte, MaxMessage+1) },
+	for name, change := range map[string]func(*leaseValue){
+		"a generation to come": func(v *leaseValue) { v.Generation = 6 },
+		"an attempt below 0":   func(v *leaseValue) { v.Attempt = -1 },
+		"too many attempts":    func(v *leaseValue) { v.Attempt++ },
+		"nobody":               func(v *leaseValue) { v.Worker = "" },
+		"no nonce":             func(v *leaseValue) { v.Nonce = "" },
+		"much progress":        func(v *leaseValue) { v.Progress = make([]byte, mostProgress+1) },
+		"a large state":        func(v *leaseValue) { v.State = make([]byte, MaxMessage+1) },
 	} {
 		bad := good
 		change(&bad)
-		if _, err := parseClaim(bad.encode(), 5); err == nil {
-			t.Errorf("%s is a claim", name)
+		if _, err := parseLease(bad.encode(), 5); err == nil {
+			t.Errorf("%s is a lease", name)
 		}
 	}
-	v, err := parseClaim(claimValue{Worker: "a\x1b[2J" + strings.Repeat("x", 1000), Nonce: "n"}.encode(), 5)
+	v, err := parseLease(leaseValue{Worker: "a\x1b[2J" + strings.Repeat("x", 1000), Nonce: "n"}.encode(), 5)
 	if err != nil || len(v.Worker) > longestName || !strings.HasPrefix(v.Worker, "a?[2J") {
 		t.Errorf("%q, %v", v.Worker, err)
 	}

@@ -5,9 +5,9 @@
 //
 //   - A job is in the queue at most once (one subject per job; a second message is refused), and is
 //     delivered again when its worker has been silent for Options.AckWait.
-//   - The worker on a job holds its claim, a key-value entry. Each claim has a generation, the
-//     revision of the write that made it, so a later claim has a higher one. Heartbeats and saved state
-//     are updates of that entry that name the revision they replace: a worker that lost its claim
+//   - The worker on a job holds its lease, a key-value entry. Each lease has a generation, the
+//     revision of the write that made it, so a later lease has a higher one. Heartbeats and saved state
+//     are updates of that entry that name the revision they replace: a worker that lost its lease
 //     changes nothing.
 //   - Results are messages in one ordered stream, each with its generation. A reader drops a message
 //     whose generation is below one that it has met earlier in the stream for the same job. The same
@@ -20,7 +20,7 @@
 //   - Trouble with a machine does not count as an attempt of a job (Unfit): its worker reports that it waits (Coordinator.Waiters).
 //
 // See server.go for the embedded server, coordinator.go for the side that submits and collects,
-// worker.go for the side that computes, claim.go for claims, blobs.go for what does not fit into a message, untrusted.go for
+// worker.go for the side that computes, lease.go for leases, blobs.go for what does not fit into a message, untrusted.go for
 // parsing what comes from the network, roles.go for permissions.
 package queue
 
@@ -79,8 +79,8 @@ type Message struct {
 	Data       []byte
 }
 
-// Claim says which worker has a job.
-type Claim struct {
+// Lease says which worker has a job.
+type Lease struct {
 	Job        string
 	Generation uint64
 	Held       bool // false: given up or failed, waiting for the next worker
@@ -97,7 +97,7 @@ type Options struct {
 	Version string // of the program, with its build; workers of another one are refused
 
 	// AckWait is the silence after which a job is given to another worker; default 15 s. Workers send
-	// a heartbeat every third of it, and a worker that finds a job claimed watches the claim for half of it.
+	// a heartbeat every third of it, and a worker that finds a job leased watches the lease for half of it.
 	AckWait     time.Duration
 	MaxAttempts int           // attempts without saved progress before a job is given up; default 5
 	Backoff     time.Duration // before the second attempt, doubled for each one after, at most 5 min; default 2 s
@@ -118,7 +118,7 @@ func (o Options) withDefaults() Options {
 // beat is the time between heartbeats.
 func (o Options) beat() time.Duration { return o.AckWait / 3 }
 
-// watch is how long a worker watches a claim that it finds held.
+// watch is how long a worker watches a lease that it finds held.
 func (o Options) watch() time.Duration { return o.AckWait / 2 }
 
 // backoff is the wait after the given attempt, counted from 1.
@@ -133,7 +133,7 @@ func (o Options) backoff(attempt int) time.Duration {
 	return min(d, most)
 }
 
-// ErrLost ends a task whose claim is now held by another worker, or whose job was cancelled.
+// ErrLost ends a task whose lease is now held by another worker, or whose job was cancelled.
 var ErrLost = errors.New("queue: the job was cancelled or given to another worker")
 
 // failure marks an error as the job's own: another attempt would end the same way.

@@ -52,8 +52,8 @@ func TestEveryJobIsDoneOnce(t *testing.T) {
 			t.Fatalf("%d jobs are still in the queue", n)
 		}
 	}
-	if claims, err := c.Claims(soon(t)); err != nil || len(claims) != 0 {
-		t.Errorf("claims left: %v, %v", claims, err)
+	if leases, err := c.Leases(soon(t)); err != nil || len(leases) != 0 {
+		t.Errorf("leases left: %v, %v", leases, err)
 	}
 }
 
@@ -422,7 +422,7 @@ func TestWatchShowsProgress(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	seen := false
-	c.Watch(ctx, func(cl Claim) {
+	c.Watch(ctx, func(cl Lease) {
 		if string(cl.Progress) == "epoch 7" && cl.Held && cl.Worker == "w" && cl.Job == "job00000" && cl.Generation > 0 {
 			seen = true
 			cancel()

@@ -119,9 +119,9 @@ func TestPausesGrowWhileWorkBreaksAtOnce(t *testing.T) {
 	}
 }
 
-// TestAWorkerThatLostItsClaimLeavesTheJob: a worker that was suspended or cut off, and finishes after another has taken over its
+// TestAWorkerThatLostItsLeaseLeavesTheJob: a worker that was suspended or cut off, and finishes after another has taken over its
 // job, must not take that job out of the queue: if the second one dies, nobody else would ever get it.
-func TestAWorkerThatLostItsClaimLeavesTheJob(t *testing.T) {
+func TestAWorkerThatLostItsLeaseLeavesTheJob(t *testing.T) {
 	t.Parallel()
 	_, c, b := local(t, quick(t))
 	must(t, c.Submit(soon(t), jobs(1)...))
@@ -130,12 +130,12 @@ func TestAWorkerThatLostItsClaimLeavesTheJob(t *testing.T) {
 	ended := make(chan struct{})
 	go b.Work(ctx, WorkerOptions{Name: "sleeper"}, func(ctx context.Context, task *Task) ([]byte, error) {
 		defer close(ended)
-		// Another one takes over the claim while this process is suspended and hears nothing.
-		e, err := c.kv.Get(ctx, claimPrefix+task.ID)
+		// Another one takes over the lease while this process is suspended and hears nothing.
+		e, err := c.kv.Get(ctx, leasePrefix+task.ID)
 		if err != nil {
 			return nil, err
 		}
-		_, err = c.kv.Update(ctx, claimPrefix+task.ID, claimValue{Worker: "other", Nonce: "its own", Held: true, Attempt: 2}.encode(), e.Revision())
+		_, err = c.kv.Update(ctx, leasePrefix+task.ID, leaseValue{Worker: "other", Nonce: "its own", Held: true, Attempt: 2}.encode(), e.Revision())
 		return task.Payload, err
 	})
 	next(t, "the sleeper", ended)
@@ -156,9 +156,9 @@ func TestAWorkerThatLostItsClaimLeavesTheJob(t *testing.T) {
 			t.Fatalf("%d jobs in the queue, want that of the other worker; %v", n, err)
 		}
 	}
-	claims, err := c.Claims(soon(t))
-	if err != nil || len(claims) != 1 || claims[0].Worker != "other" || !found {
-		t.Errorf("%+v, %v", claims, err)
+	leases, err := c.Leases(soon(t))
+	if err != nil || len(leases) != 1 || leases[0].Worker != "other" || !found {
+		t.Errorf("%+v, %v", leases, err)
 	}
 }
 

@@ -40,16 +40,16 @@ func (r *roles) Check(c server.ClientAuthentication) bool {
 	return false
 }
 
-// workersMay are the permissions of a queue's workers: to take jobs, to write claims, results, notices and blobs, and to read what
+// workersMay are the permissions of a queue's workers: to take jobs, to write leases, results, notices and blobs, and to read what
 // they continue from and how much is waiting to be read. They cannot submit or remove jobs, change the queue's description, read or
 // acknowledge results, cancel others, or create, change, purge or delete streams and buckets. docs/internal/queue.md lists the same for
 // clusters.
 func workersMay(name string) *server.Permissions {
-	jobs, claims, blobs := name+"-jobs", "KV_"+name+"-claims", "OBJ_"+name+"-blobs"
+	jobs, leases, blobs := name+"-jobs", "KV_"+name+"-claims", "OBJ_"+name+"-blobs"
 	publish := []string{
 		name + ".res.*",
 		name + ".notice",
-		"$KV." + name + "-claims." + claimPrefix + "*",
+		"$KV." + name + "-claims." + leasePrefix + "*",
 		"$O." + name + "-blobs.>",
 		"$JS.ACK." + jobs + ".>",
 		"$JS.API.CONSUMER.CREATE." + blobs + ".>", // reading a blob
@@ -62,7 +62,7 @@ func workersMay(name string) *server.Permissions {
 	for p := range priorities {
 		publish = append(publish, fmt.Sprintf("$JS.API.CONSUMER.INFO.%s.p%d", jobs, p), fmt.Sprintf("$JS.API.CONSUMER.MSG.NEXT.%s.p%d", jobs, p))
 	}
-	for _, stream := range []string{claims, blobs} {
+	for _, stream := range []string{leases, blobs} {
 		publish = append(publish, "$JS.API.STREAM.INFO."+stream, "$JS.API.DIRECT.GET."+stream, "$JS.API.DIRECT.GET."+stream+".>", "$JS.API.STREAM.MSG.GET."+stream)
 	}
 	return &server.Permissions{

@@ -10,7 +10,7 @@ import (
 // SetAside is something that arrived over the network and could not be used.
 type SetAside struct {
 	Time  time.Time `json:"time"`
-	What  string    `json:"what"` // where it was: the subject of a message, the key of a claim
+	What  string    `json:"what"` // where it was: the subject of a message, the key of a lease
 	Why   string    `json:"why"`
 	Bytes int       `json:"bytes"`
 }

@@ -63,15 +63,15 @@ func TestSettledWaitsForTheJobsResults(t *testing.T) {
 	close(speak)
 	must(t, next(t, "the silent job's result", sent))
 	must(t, c.Settled(soon(t), "one")) // although the other job's result waits
-	newest, err := c.kv.Put(t.Context(), claimPrefix+"newest", claimValue{Worker: "w", Nonce: "n"}.encode())
+	newest, err := c.kv.Put(t.Context(), leasePrefix+"newest", leaseValue{Worker: "w", Nonce: "n"}.encode())
 	must(t, err)
 	last, err := c.LastGeneration(soon(t))
 	if last < newest {
 		t.Errorf("last generation %d, and there is one of %d", last, newest)
 	}
-	claims, err2 := c.Claims(soon(t))
-	if err != nil || err2 != nil || len(claims) != 3 || last < max(claims[0].Generation, claims[1].Generation, claims[2].Generation) {
-		t.Errorf("last generation %d of %+v; %v, %v", last, claims, err, err2)
+	leases, err2 := c.Leases(soon(t))
+	if err != nil || err2 != nil || len(leases) != 3 || last < max(leases[0].Generation, leases[1].Generation, leases[2].Generation) {
+		t.Errorf("last generation %d of %+v; %v, %v", last, leases, err, err2)
 	}
 }
 

@@ -13,18 +13,18 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Task is a job that this worker has claimed. Its methods may be called from any goroutine.
+// Task is a job that this worker has leased. Its methods may be called from any goroutine.
 type Task struct {
 	Job
-	Generation uint64 // of the claim
+	Generation uint64 // of the lease
 	Attempt    int    // from 1
 
 	w      *worker
 	msg    jetstream.Msg
 	cancel context.CancelCauseFunc
 
-	mu       sync.Mutex // held for a whole update of the claim
-	claim    claimValue
+	mu       sync.Mutex // held for a whole update of the lease
+	lease    leaseValue
 	revision uint64
 
 	progressMu sync.Mutex
@@ -32,7 +32,7 @@ type Task struct {
 	sent       int // messages sent so far
 }
 
-// do runs the task from claim to end.
+// do runs the task from lease to end.
 func (t *Task) do(ctx context.Context, do func(context.Context, *Task) ([]byte, error)) {
 	stopping := ctx
 	ctx, t.cancel = context.WithCancelCause(ctx)
@@ -103,9 +103,9 @@ func (t *Task) settle(ctx, stopping context.Context, final []byte, err error) er
 	return t.retry(ctx, err)
 }
 
-// release gives up the claim.
+// release gives up the lease.
 func (t *Task) release(ctx context.Context) error {
-	return t.update(ctx, func(v *claimValue) { v.Held = false })
+	return t.update(ctx, func(v *leaseValue) { v.Held = false })
 }
 
 // retry leaves the job to another attempt, after a while.
@@ -115,9 +115,9 @@ func (t *Task) retry(ctx context.Context, why error) error {
 		return err
 	}
 	t.mu.Lock()
-	attempt := t.claim.Attempt
+	attempt := t.lease.Attempt
 	t.mu.Unlock()
-	if err := t.update(ctx, func(v *claimValue) { v.Held, v.Attempt = false, v.Attempt+1 }); err != nil {
+	if err := t.update(ctx, func(v *leaseValue) { v.Held, v.Attempt = false, v.Attempt+1 }); err != nil {
 		return err
 	}
 	return t.msg.NakWithDelay(t.w.opt.backoff(attempt))
@@ -128,26 +128,26 @@ func (t *Task) finish(ctx context.Context, how Type, data []byte, text string) e
 		return err
 	}
 	// Confirm that the job is out of the queue before leaving it: a server that dies forgets what it has received but not confirmed,
-	// and the job would be done again. A process that was suspended may have lost its claim without knowing: then the job is another
+	// and the job would be done again. A process that was suspended may have lost its lease without knowing: then the job is another
 	// worker's and stays in the queue.
 	return t.insist(ctx, func(ctx context.Context) error {
-		if err := t.update(ctx, func(*claimValue) {}); err != nil {
+		if err := t.update(ctx, func(*leaseValue) {}); err != nil {
 			return err
 		}
 		return t.msg.DoubleAck(ctx)
 	})
 }
 
-// beat renews the job and the claim until ctx ends, and ends the task's context when they are lost.
+// beat renews the job and the lease until ctx ends, and ends the task's context when they are lost.
 func (t *Task) beat(ctx context.Context) {
 	every := t.w.opt.beat()
 	for t.w.b.pause(ctx, every) == nil { // also right away when the server is back
-		t.msg.InProgress() // needs no answer; the claim decides
+		t.msg.InProgress() // needs no answer; the lease decides
 		t.progressMu.Lock()
 		progress := t.progress
 		t.progressMu.Unlock()
 		bounded, cancel := context.WithTimeout(ctx, every)
-		err := t.update(bounded, func(v *claimValue) { v.Progress = progress })
+		err := t.update(bounded, func(v *leaseValue) { v.Progress = progress })
 		cancel()
 		if errors.Is(err, ErrLost) {
 			t.cancel(ErrLost)
@@ -163,7 +163,7 @@ func (t *Task) Progress(b []byte) {
 	t.progress = b
 }
 
-// SetState saves what the next worker needs to continue if this one dies, in one write that succeeds only while the claim holds:
+// SetState saves what the next worker needs to continue if this one dies, in one write that succeeds only while the lease holds:
 // otherwise it returns ErrLost. Attempts are counted from here again. While the server is away, SetState waits. The limit is
 // MaxMessage bytes.
 func (t *Task) SetState(ctx context.Context, state []byte) error {
@@ -171,12 +171,12 @@ func (t *Task) SetState(ctx context.Context, state []byte) error {
 		return err
 	}
 	return t.insist(ctx, func(ctx context.Context) error {
-		return t.update(ctx, func(v *claimValue) { v.State, v.Attempt = state, 1 })
+		return t.update(ctx, func(v *leaseValue) { v.State, v.Attempt = state, 1 })
 	})
 }
 
 // Send sends one result to the coordinator and returns once it is on the server's disk; while the server is away, it waits. A result
-// under a lost claim is dropped by its reader.
+// under a lost lease is dropped by its reader.
 func (t *Task) Send(ctx context.Context, data []byte) error { return t.send(ctx, Data, data, "") }
 
 func (t *Task) send(ctx context.Context, kind Type, data []byte, text string) error {
@@ -204,7 +204,7 @@ func (t *Task) send(ctx context.Context, kind Type, data []byte, text string) er
 	})
 }
 
-// insist repeats an exchange with the server until it succeeds, the claim is lost or ctx ends.
+// insist repeats an exchange with the server until it succeeds, the lease is lost or ctx ends.
 func (t *Task) insist(ctx context.Context, exchange func(context.Context) error) error {
 	for {
 		bounded, cancel := context.WithTimeout(ctx, exchangeTime)

@@ -10,23 +10,23 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// published accepts every message. Its leader knows the given number of claims.
+// published accepts every message. Its leader knows the given number of leases.
 type published struct {
 	jetstream.JetStream
-	claims uint64
+	leases uint64
 }
 
 func (p published) Stream(context.Context, string) (jetstream.Stream, error) {
-	return leader{claims: p.claims}, nil
+	return leader{leases: p.leases}, nil
 }
 
 type leader struct {
 	jetstream.Stream
-	claims uint64
+	leases uint64
 }
 
 func (l leader) Info(context.Context, ...jetstream.StreamInfoOpt) (*jetstream.StreamInfo, error) {
-	return &jetstream.StreamInfo{State: jetstream.StreamState{Subjects: map[string]uint64{"$KV.collapse-claims." + claimPrefix + "one": l.claims}}}, nil
+	return &jetstream.StreamInfo{State: jetstream.StreamState{Subjects: map[string]uint64{"$KV.collapse-claims." + leasePrefix + "one": l.leases}}}, nil
 }
 
 func (published) PublishMsg(context.Context, *nats.Msg, ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
@@ -48,7 +48,7 @@ func (u *unheard) DoubleAck(context.Context) error {
 
 func (u *unheard) Ack() error { return nil } // nobody would know
 
-// forgotten is a bucket from which a claim is removed after some writes.
+// forgotten is a bucket from which a lease is removed after some writes.
 type forgotten struct {
 	jetstream.KeyValue
 	writes int
@@ -90,37 +90,37 @@ func TestAJobThatEndedLeavesTheQueue(t *testing.T) {
 	}
 }
 
-// TestAServerThatLagsBehindEndsNoClaim: a cluster that has just lost a server refuses to update a claim, and a server that does not
-// know the claim yet finds none. A worker that took this for the loss of its claim used to leave a finished job in the queue, where
+// TestAServerThatLagsBehindEndsNoLease: a cluster that has just lost a server refuses to update a lease, and a server that does not
+// know the lease yet finds none. A worker that took this for the loss of its lease used to leave a finished job in the queue, where
 // it was done again; one that saw this when taking a job dropped it.
-func TestAServerThatLagsBehindEndsNoClaim(t *testing.T) {
-	mine := claimValue{Worker: "me", Nonce: "mine", Held: true, Attempt: 1}
+func TestAServerThatLagsBehindEndsNoLease(t *testing.T) {
+	mine := leaseValue{Worker: "me", Nonce: "mine", Held: true, Attempt: 1}
 	for _, test := range []struct {
 		name   string
 		misses int // reads that find nothing
 		want   error
 	}{
 		{"it lags behind", 5, nil},
-		{"the claim does not come", 1 << 20, ErrLost},
+		{"the lease does not come", 1 << 20, ErrLost},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := deaf(t).b
-			b.js = published{claims: 1}
+			b.js = published{leases: 1}
 			kv := &refusing{refusals: 1, misses: test.misses, shows: entry{value: mine.encode(), revision: 9}}
 			m := &unheard{}
-			task := &Task{Job: Job{ID: "one"}, w: &worker{b: b, opt: b.opt, kv: kv}, msg: m, claim: mine, revision: 7, Generation: 3}
+			task := &Task{Job: Job{ID: "one"}, w: &worker{b: b, opt: b.opt, kv: kv}, msg: m, lease: mine, revision: 7, Generation: 3}
 			if err := task.finish(t.Context(), Done, nil, ""); !errors.Is(err, test.want) || (m.asked == 1) != (err == nil) {
 				t.Errorf("%s: %v after %d acknowledgements", test.name, err, m.asked)
 			}
 			kv.misses = test.misses
-			if _, v, err := task.w.readClaim(t.Context(), "one"); !errors.Is(err, test.want) || err == nil && v.Nonce != "mine" {
+			if _, v, err := task.w.readLease(t.Context(), "one"); !errors.Is(err, test.want) || err == nil && v.Nonce != "mine" {
 				t.Errorf("%s, read: %v, %+v", test.name, err, v)
 			}
 		})
 	}
 }
 
-// refusing is a bucket that refuses some updates, and shows a claim, but not to the first reads.
+// refusing is a bucket that refuses some updates, and shows a lease, but not to the first reads.
 type refusing struct {
 	jetstream.KeyValue
 	refusals int
@@ -141,16 +141,16 @@ func (r *refusing) Get(context.Context, string) (jetstream.KeyValueEntry, error)
 	return r.shows, nil
 }
 
-// TestOnlyALaterClaimTakesAJobFromItsWorker: a cluster that lost a server refuses updates while it has not agreed on those before. A
-// worker that took this for the loss of its claim used to leave a job that nobody else had.
-func TestOnlyALaterClaimTakesAJobFromItsWorker(t *testing.T) {
-	mine := claimValue{Worker: "me", Nonce: "mine", Held: true, Attempt: 1}
-	others, freed := claimValue{Worker: "other", Nonce: "its own", Held: true, Attempt: 2}, mine
+// TestOnlyALaterLeaseTakesAJobFromItsWorker: a cluster that lost a server refuses updates while it has not agreed on those before. A
+// worker that took this for the loss of its lease used to leave a job that nobody else had.
+func TestOnlyALaterLeaseTakesAJobFromItsWorker(t *testing.T) {
+	mine := leaseValue{Worker: "me", Nonce: "mine", Held: true, Attempt: 1}
+	others, freed := leaseValue{Worker: "other", Nonce: "its own", Held: true, Attempt: 2}, mine
 	freed.Held = false
 	for _, test := range []struct {
 		name     string
 		refusals int
-		shows    claimValue
+		shows    leaseValue
 		revision uint64 // of what is shown; the task knows 7
 		want     error
 		knows    uint64
@@ -164,8 +164,8 @@ func TestOnlyALaterClaimTakesAJobFromItsWorker(t *testing.T) {
 	} {
 		b := deaf(t).b
 		kv := &refusing{refusals: test.refusals, shows: entry{value: test.shows.encode(), revision: test.revision}}
-		task := &Task{Job: Job{ID: "one"}, w: &worker{b: b, opt: b.opt, kv: kv}, claim: mine, revision: 7, Generation: 3}
-		if err := task.update(t.Context(), func(*claimValue) {}); !errors.Is(err, test.want) || task.revision != test.knows {
+		task := &Task{Job: Job{ID: "one"}, w: &worker{b: b, opt: b.opt, kv: kv}, lease: mine, revision: 7, Generation: 3}
+		if err := task.update(t.Context(), func(*leaseValue) {}); !errors.Is(err, test.want) || task.revision != test.knows {
 			t.Errorf("%s: %v, the task knows revision %d; want %v and %d", test.name, err, task.revision, test.want, test.knows)
 		}
 	}

@@ -10,14 +10,14 @@ import (
 
 // Traffic is what has passed through a queue since it was created.
 type Traffic struct {
-	Claims  uint64 // writes of claims: claims, heartbeats, saved states
+	Leases  uint64 // writes of leases: new ones, heartbeats, saved states
 	Results uint64 // messages to the coordinator
 	Unread  uint64 // messages that the coordinator has not handled
 }
 
 // Traffic asks the server for its counts.
 func (b *Broker) Traffic(ctx context.Context) (Traffic, error) {
-	claims, err := b.js.Stream(ctx, b.claimStream())
+	leases, err := b.js.Stream(ctx, b.leaseStream())
 	if err != nil {
 		return Traffic{}, fmt.Errorf("queue: %w", err)
 	}
@@ -29,7 +29,7 @@ func (b *Broker) Traffic(ctx context.Context) (Traffic, error) {
 	if err != nil {
 		return Traffic{}, fmt.Errorf("queue: %w", err)
 	}
-	t := Traffic{Claims: claims.CachedInfo().State.LastSeq, Results: results.CachedInfo().State.LastSeq, Unread: results.CachedInfo().State.Msgs}
+	t := Traffic{Leases: leases.CachedInfo().State.LastSeq, Results: results.CachedInfo().State.LastSeq, Unread: results.CachedInfo().State.Msgs}
 	if readerErr == nil { // otherwise nobody has begun to read
 		t.Unread = t.Results - min(t.Results, reader.CachedInfo().AckFloor.Stream) // as in Settled: what is pending is not known at once
 	}

@@ -34,7 +34,7 @@ func TestTraffic(t *testing.T) {
 	traffic(6)
 	go c.Receive(ctx, func([]Message) error { return nil })
 	traffic(0)
-	if got, err := b.Traffic(t.Context()); err != nil || got.Results != 6 || got.Claims < 3 {
+	if got, err := b.Traffic(t.Context()); err != nil || got.Results != 6 || got.Leases < 3 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

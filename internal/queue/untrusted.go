@@ -101,21 +101,21 @@ func parseJob(prefix, subject string) (p Priority, id string, err error) {
 	return 0, "", fmt.Errorf("queue: %q names no job", clean(subject, longestName))
 }
 
-// parseClaim reads the claim that a write with the given revision made.
-func parseClaim(b []byte, revision uint64) (claimValue, error) {
-	var v claimValue
+// parseLease reads the lease that a write with the given revision made.
+func parseLease(b []byte, revision uint64) (leaseValue, error) {
+	var v leaseValue
 	if err := json.Unmarshal(b, &v); err != nil {
-		return claimValue{}, fmt.Errorf("queue: an unreadable claim: %w", err)
+		return leaseValue{}, fmt.Errorf("queue: an unreadable lease: %w", err)
 	}
 	switch {
 	case v.Generation > revision:
-		return claimValue{}, fmt.Errorf("queue: a claim of generation %d in a write of revision %d", v.Generation, revision)
+		return leaseValue{}, fmt.Errorf("queue: a lease of generation %d in a write of revision %d", v.Generation, revision)
 	case v.Attempt < 0 || v.Attempt > mostAttempts:
-		return claimValue{}, fmt.Errorf("queue: a claim for attempt %d", v.Attempt)
+		return leaseValue{}, fmt.Errorf("queue: a lease for attempt %d", v.Attempt)
 	case v.Worker == "" || v.Nonce == "":
-		return claimValue{}, errors.New("queue: a claim without an owner")
+		return leaseValue{}, errors.New("queue: a lease without an owner")
 	case len(v.Progress) > mostProgress || len(v.State) > MaxMessage:
-		return claimValue{}, fmt.Errorf("queue: a claim with %d bytes of progress and a state of %d", len(v.Progress), len(v.State))
+		return leaseValue{}, fmt.Errorf("queue: a lease with %d bytes of progress and a state of %d", len(v.Progress), len(v.State))
 	}
 	v.Worker = clean(v.Worker, longestName)
 	return v, nil

@@ -102,11 +102,11 @@ func TestGarbageStopsNobody(t *testing.T) {
 	guard(t, c)
 	_, err = c.Free(soon(t), func(worker string) bool { return strings.HasPrefix(worker, "local/") })
 	must(t, err)
-	claims, err := c.Claims(soon(t))
+	leases, err := c.Leases(soon(t))
 	must(t, err)
-	for _, claim := range claims {
-		if !validID(claim.Job) || claim.Attempt < 0 || claim.Generation > 1<<32 {
-			t.Errorf("claim %+v", claim)
+	for _, lease := range leases {
+		if !validID(lease.Job) || lease.Attempt < 0 || lease.Generation > 1<<32 {
+			t.Errorf("lease %+v", lease)
 		}
 	}
 	there, err := c.Jobs(soon(t))
@@ -123,7 +123,7 @@ func TestGarbageStopsNobody(t *testing.T) {
 	for n := 0; n < 8 && time.Now().Before(over); time.Sleep(50 * time.Millisecond) {
 		_, err := c.Jobs(soon(t))
 		must(t, err)
-		_, err = c.Claims(soon(t))
+		_, err = c.Leases(soon(t))
 		must(t, err)
 		l.mu.Lock()
 		n = len(l.final)
@@ -256,7 +256,7 @@ func FuzzParse(f *testing.F) {
 	for _, m := range garbage() {
 		f.Add(m.Subject, m.Header.Get(headType), m.Header.Get(headGeneration), m.Header.Get(headAttempt), m.Data[:min(len(m.Data), 1000)])
 	}
-	f.Add("collapse.res.a", "done", "7", "1", claimValue{Worker: "w", Nonce: "n"}.encode())
+	f.Add("collapse.res.a", "done", "7", "1", leaseValue{Worker: "w", Nonce: "n"}.encode())
 	f.Add("collapse.job.p1.a", "data", "7", "1", []byte(`{"protocol":1,"version":"1","owner":"o","ack_wait":1000000000}`))
 	f.Fuzz(func(t *testing.T, subject, kind, generation, attempt string, data []byte) {
 		texts := []string{}
@@ -270,7 +270,7 @@ func FuzzParse(f *testing.F) {
 		if p, id, err := parseJob("collapse.job.", subject); err == nil && (!validID(id) || p < 0 || p >= priorities) {
 			t.Errorf("job %q of priority %d", id, p)
 		}
-		if v, err := parseClaim(data, 5); err == nil {
+		if v, err := parseLease(data, 5); err == nil {
 			if v.Generation > 5 || v.Attempt < 0 || v.Worker == "" {
 				t.Errorf("%+v", v)
 			}

@@ -49,7 +49,7 @@ type worker struct {
 //
 // What do returns ends the task: nil sends Done with the bytes returned; Fail(err) sends Failed; any other error ends this attempt,
 // and the job is tried again elsewhere or later, and given up after Options.MaxAttempts. Errors marked by Postpone and Unfit do not
-// count as attempts. do must return soon once its context has ended: either the claim is lost (context.Cause is ErrLost), or the
+// count as attempts. do must return soon once its context has ended: either the lease is lost (context.Cause is ErrLost), or the
 // worker is stopping, which leaves the job to others at once.
 func (b *Broker) Work(ctx context.Context, o WorkerOptions, do func(context.Context, *Task) ([]byte, error)) error {
 	w := &worker{b: b, opt: b.opt, name: cmp.Or(o.Name, nuid.Next()), tasks: map[string]*Task{}, idle: make(chan struct{}, 1),
@@ -110,7 +110,7 @@ func (w *worker) join(ctx context.Context) error {
 }
 
 func (w *worker) open(ctx context.Context) (err error) {
-	if w.kv, err = w.b.js.KeyValue(ctx, w.b.claimBucket()); err != nil {
+	if w.kv, err = w.b.js.KeyValue(ctx, w.b.leaseBucket()); err != nil {
 		return err
 	}
 	w.queues = make([]jetstream.Consumer, priorities)
@@ -206,7 +206,7 @@ func (w *worker) one(ctx context.Context, m jetstream.Msg, do func(context.Conte
 	if m.Headers().Get(headVersion) != w.opt.Version {
 		return w.otherVersion(ctx, m)
 	}
-	claim, revision, err := w.take(ctx, id)
+	lease, revision, err := w.take(ctx, id)
 	switch {
 	case errors.Is(err, ErrLost):
 		m.Ack() // the job is done or cancelled
@@ -215,8 +215,8 @@ func (w *worker) one(ctx context.Context, m jetstream.Msg, do func(context.Conte
 		m.NakWithDelay(w.opt.AckWait)
 		return nil
 	}
-	t := &Task{Job: Job{ID: id, Kind: clean(m.Headers().Get(headKind), longestName), Priority: priority, Payload: m.Data(), State: stateOf(claim, m), Folder: folderOf(m)},
-		Generation: revision, Attempt: claim.Attempt, w: w, msg: m, claim: claim, revision: revision}
+	t := &Task{Job: Job{ID: id, Kind: clean(m.Headers().Get(headKind), longestName), Priority: priority, Payload: m.Data(), State: stateOf(lease, m), Folder: folderOf(m)},
+		Generation: revision, Attempt: lease.Attempt, w: w, msg: m, lease: lease, revision: revision}
 	t.do(ctx, do)
 	return nil
 }
@@ -251,9 +251,9 @@ func (w *worker) otherVersion(ctx context.Context, m jetstream.Msg) error {
 }
 
 // stateOf returns what a worker saved last, or else what the job came with.
-func stateOf(claim claimValue, m jetstream.Msg) []byte {
-	if claim.State != nil {
-		return claim.State
+func stateOf(lease leaseValue, m jetstream.Msg) []byte {
+	if lease.State != nil {
+		return lease.State
 	}
 	state, err := base64.StdEncoding.DecodeString(m.Headers().Get(headState))
 	if err != nil || len(state) == 0 {

@@ -167,9 +167,9 @@ func TestFailedRunsAreNotLeft(t *testing.T) {
 	runs, err := r.Foresee(paper)
 	must(t, err)
 	items := studytest.Items(t, []train.Config{runs[0].Config})
-	claim, _, err := lab.Claim(items[0].Spec)
+	lease, _, err := lab.Lease(items[0].Spec)
 	must(t, err)
-	must(t, claim.Fail(errors.New("it broke")))
+	must(t, lease.Fail(errors.New("it broke")))
 	p := Planner{Lab: lab.Reader, Cores: 2}
 	plan, err := p.Plan(r, paper)
 	must(t, err)

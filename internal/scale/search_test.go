@@ -6,7 +6,7 @@ import (
 
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/study/forecast"
 	"collapse.example/collapse/internal/study/studytest"
 	"collapse.example/collapse/internal/study/trials"
@@ -32,7 +32,7 @@ func TestPlanIsWhatASearchComputes(t *testing.T) {
 	lab, r := studytest.Lab(t), parsed(t, text)
 	f, err := SearchFile(r, paper)
 	must(t, err)
-	_, err = trials.Run(t.Context(), lab, f, engine.Options{Slots: 2, Threads: 2, Queue: studytest.QuickQueue(), Logf: t.Logf})
+	_, err = trials.Run(t.Context(), lab, f, coordinator.Options{Slots: 2, Threads: 2, Queue: studytest.QuickQueue(), Logf: t.Logf})
 	must(t, err)
 	runs, err := lab.StudyRuns(f.Name, store.Done)
 	must(t, err)

@@ -45,9 +45,9 @@ func (j *job) apply(ctx context.Context, line []byte) error {
 	if err != nil {
 		return j.bad("%q: %v", cut(string(line)), err)
 	}
-	if *e.Generation != j.claim.Generation || e.Run != "" && e.Run != j.claim.Hash {
+	if *e.Generation != j.lease.Generation || e.Run != "" && e.Run != j.lease.Hash {
 		if j.foreign++; j.foreign == 1 {
-			j.opts.note(fmt.Sprintf("%s, line %d, is of generation %d of run %.12q and is skipped; this is generation %d", eventsFile, j.lines.line, *e.Generation, e.Run, j.claim.Generation))
+			j.opts.note(fmt.Sprintf("%s, line %d, is of generation %d of run %.12q and is skipped; this is generation %d", eventsFile, j.lines.line, *e.Generation, e.Run, j.lease.Generation))
 		}
 		if j.foreign > mostForeign {
 			return j.bad("more than %d lines are of other generations or runs", mostForeign)
@@ -112,7 +112,7 @@ func (j *job) report(ctx context.Context, e event) error {
 	if err := j.keepFeatures(e.Epoch, taken); err != nil {
 		return err
 	}
-	if err := j.claim.AppendEpoch(int64(e.Epoch), j.rows(found, e.Epoch)); err != nil {
+	if err := j.lease.AppendEpoch(int64(e.Epoch), j.rows(found, e.Epoch)); err != nil {
 		return err
 	}
 	j.last = e.Epoch

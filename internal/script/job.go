@@ -81,15 +81,15 @@ func Run(ctx context.Context, lab *store.Lab, spec Spec, opts Options) error {
 	if opts.Folder, err = spec.codeIn(opts); err != nil {
 		return err
 	}
-	claim, _, err := lab.Claim(store.Spec{Kind: store.Script, Config: canonical, Program: train.ThisProgram()})
+	lease, _, err := lab.Lease(store.Spec{Kind: store.Script, Config: canonical, Program: train.ThisProgram()})
 	if errors.Is(err, store.ErrDone) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	stop := claim.KeepBeating()
-	j := &job{lab: lab, claim: claim, spec: spec, opts: opts, dir: rundir.Dir(claim.Dir), names: map[string]bool{}}
+	stop := lease.KeepBeating()
+	j := &job{lab: lab, lease: lease, spec: spec, opts: opts, dir: rundir.Dir(lease.Dir), names: map[string]bool{}}
 	err = j.run(ctx)
 	stop()
 	return j.settle(err)
@@ -113,7 +113,7 @@ func (s Spec) codeIn(opts Options) (string, error) {
 // job is one attempt at a run.
 type job struct {
 	lab   *store.Lab
-	claim *store.Claim
+	lease *store.Lease
 	spec  Spec
 	opts  Options
 	dir   rundir.Dir
@@ -136,11 +136,11 @@ func (j *job) settle(err error) error {
 	case errors.Is(err, store.ErrLost):
 		return err
 	case err == nil:
-		return j.claim.Finish()
+		return j.lease.Finish()
 	case errors.As(err, &why):
-		return errors.Join(err, j.claim.Fail(err))
+		return errors.Join(err, j.lease.Fail(err))
 	}
-	return errors.Join(err, j.claim.Interrupt())
+	return errors.Join(err, j.lease.Interrupt())
 }
 
 func (j *job) run(ctx context.Context) (err error) {
@@ -150,11 +150,11 @@ func (j *job) run(ctx context.Context) (err error) {
 	if j.opts.Started != nil {
 		j.opts.Started(j.from)
 	}
-	if j.work, err = newWorkspace(j.dir, j.claim.Generation); err != nil {
+	if j.work, err = newWorkspace(j.dir, j.lease.Generation); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, j.work.remove(j.dir)) }()
-	defer j.work.keepBeating(j.claim.Lost())()
+	defer j.work.keepBeating(j.lease.Lost())()
 	j.lines = &lines{path: j.work.path(eventsFile), file: j.work.events}
 	j.log = openLog(j.dir.ScriptLog())
 	defer j.log.close()
@@ -202,7 +202,7 @@ func (j *job) start() error {
 	if err := os.MkdirAll(j.dir.CheckpointsDir(), 0o777); err != nil {
 		return fmt.Errorf("script: %w", err)
 	}
-	info := runInfo{Format: format, Run: j.claim.Hash, Generation: j.claim.Generation, Settings: j.spec.Settings, Seed: j.spec.Seed, Epochs: j.spec.Epochs,
+	info := runInfo{Format: format, Run: j.lease.Hash, Generation: j.lease.Generation, Settings: j.spec.Settings, Seed: j.spec.Seed, Epochs: j.spec.Epochs,
 		Horizon: j.spec.Horizon, FromEpoch: j.from, Dir: dir, Events: j.work.path(eventsFile), Heartbeat: j.work.path(heartbeatFile),
 		Captures: j.work.path(capturesDir), Threads: max(1, j.opts.Team.Threads()), Device: os.Getenv("CUDA_VISIBLE_DEVICES")}
 	if j.from > 0 {
@@ -236,7 +236,7 @@ func (j *job) follow(ctx context.Context) error {
 		case <-j.child.Ended():
 			ended = true
 		case <-poll.C:
-		case <-j.claim.Lost():
+		case <-j.lease.Lost():
 			j.child.Stop(0) // another process may already have started the script again
 			return store.ErrLost
 		case <-ctx.Done():

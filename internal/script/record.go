@@ -94,11 +94,11 @@ func (r *Recording) Save(lab *store.Lab) (hash string, err error) {
 	if len(r.epochs) == 0 {
 		return "", fmt.Errorf("%s: there is no epoch to record", r.Name)
 	}
-	claim, _, err := lab.Again(store.Spec{Kind: store.Measure, Config: map[string]any{"name": r.Name}, Label: r.Name, Program: train.ThisProgram()})
+	lease, _, err := lab.Again(store.Spec{Kind: store.Measure, Config: map[string]any{"name": r.Name}, Label: r.Name, Program: train.ThisProgram()})
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, claim.Interrupt()) }()
+	defer func() { err = errors.Join(err, lease.Interrupt()) }()
 	rows := make([]store.EpochRows, len(r.epochs))
 	for i, e := range r.epochs {
 		rows[i].Epoch = int64(e.epoch)
@@ -107,10 +107,10 @@ func (r *Recording) Save(lab *store.Lab) (hash string, err error) {
 			rows[i].Rows = append(rows[i].Rows, v)
 		}
 	}
-	if err := claim.AppendEpochs(rows); err != nil {
+	if err := lease.AppendEpochs(rows); err != nil {
 		return "", err
 	}
-	return claim.Hash, claim.Finish()
+	return lease.Hash, lease.Finish()
 }
 
 // Epochs is the number of epochs in a recording.

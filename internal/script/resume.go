@@ -35,7 +35,7 @@ func Reach(lab *store.Reader, hash string, epochs int, elsewhere, upTo int64) (w
 // begin finds where the run continues: after its newest checkpoint whose rows are complete, else after the end of the shorter run
 // opts.From, else from the start. Rows of later epochs are deleted.
 func (j *job) begin() error {
-	whole, _, err := Reach(j.lab.Reader, j.claim.Hash, j.spec.Epochs, j.opts.RowsElsewhere, math.MaxInt64)
+	whole, _, err := Reach(j.lab.Reader, j.lease.Hash, j.spec.Epochs, j.opts.RowsElsewhere, math.MaxInt64)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (j *job) begin() error {
 		return fmt.Errorf("script: removing features: %w", err)
 	}
 	j.last = j.from
-	return j.claim.DeleteAfter(int64(j.from))
+	return j.lease.DeleteAfter(int64(j.from))
 }
 
 // startOver has the next attempts begin at the start, as the script does.
@@ -97,7 +97,7 @@ func (j *job) adopt() (why string, err error) {
 	if err := j.copyCheckpoint(theirs, epoch); err != nil {
 		return "", err
 	}
-	if err := j.claim.TakeRows(run.Hash, int64(epoch), series, ReportKey.Series); err != nil {
+	if err := j.lease.TakeRows(run.Hash, int64(epoch), series, ReportKey.Series); err != nil {
 		return "", err
 	}
 	j.from = epoch
@@ -146,14 +146,14 @@ func Begin(lab *store.Lab, spec Spec, from string) (epoch int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	claim, _, err := lab.Claim(store.Spec{Kind: store.Script, Config: canonical, Program: train.ThisProgram()})
+	lease, _, err := lab.Lease(store.Spec{Kind: store.Script, Config: canonical, Program: train.ThisProgram()})
 	if errors.Is(err, store.ErrDone) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	j := &job{lab: lab, claim: claim, spec: spec, opts: Options{From: from}, dir: rundir.Dir(claim.Dir)}
+	j := &job{lab: lab, lease: lease, spec: spec, opts: Options{From: from}, dir: rundir.Dir(lease.Dir)}
 	err = j.begin()
-	return j.from, errors.Join(err, claim.Interrupt())
+	return j.from, errors.Join(err, lease.Interrupt())
 }

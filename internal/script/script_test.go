@@ -509,7 +509,7 @@ func TestTwoLabsWithOneFolder(t *testing.T) {
 }
 
 // A run that somebody takes over is abandoned at once: the script ends, and what it still reports changes nothing.
-func TestALostClaim(t *testing.T) {
+func TestALostLease(t *testing.T) {
 	longtest.Only(t)
 	spec, folder := written(t, `echo $$ > pid; report 1 0.1; while :; do sleep 0.05; e=$((e + 1)); report $e 7; done`, 1000)
 	dir := t.TempDir()

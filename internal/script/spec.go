@@ -1,7 +1,7 @@
 // Package script computes a run with a user's own trainer: any program that reads its settings from a file and reports its epochs as
 // lines of JSON. docs/trainers.md is the contract.
 //
-// See spec.go for what identifies such a run, then job.go: Run claims it, starts the program (internal/process), applies what it
+// See spec.go for what identifies such a run, then job.go: Run leases it, starts the program (internal/process), applies what it
 // reports and ends it. workspace.go has the files through which the two communicate; events.go and event.go read what the program
 // writes, which is not trusted; capture.go measures features; resume.go finds the checkpoint to continue from; inspect.go says what
 // is wrong with a run.

@@ -19,7 +19,7 @@ func TestAStudyThatLacksRunsSaysSo(t *testing.T) {
 	for _, c := range []struct {
 		counts    counts
 		cancelled bool
-		claims    []judge.Claim
+		leases    []judge.Claim
 		want      string
 	}{
 		{counts{Total: 30, Done: 14, Running: 2, Pending: 14}, false, []judge.Claim{open, open}, "No verdict yet: 14 of 30 runs."},
@@ -33,14 +33,14 @@ func TestAStudyThatLacksRunsSaysSo(t *testing.T) {
 		{counts{Total: 30, Done: 3, Interrupted: 27}, true, nil, "Cancelled with 3 of 30 runs done."},
 		{counts{Total: 30, Done: 20, Interrupted: 10}, true, []judge.Claim{open, holds}, "Cancelled with 20 of 30 runs done. the tally."},
 	} {
-		if got := (studyRuns{counts: c.counts, cancelled: c.cancelled}).say(c.claims, tally); got != c.want {
+		if got := (studyRuns{counts: c.counts, cancelled: c.cancelled}).say(c.leases, tally); got != c.want {
 			t.Errorf("%+v: %q, want %q", c, got, c.want)
 		}
 	}
 }
 
 // A study's own claims stand on its page as those of the study, and a cancelled study says so on its card and its page.
-func TestAStudysOwnClaimsAndCancelling(t *testing.T) {
+func TestAStudysOwnLeasesAndCancelling(t *testing.T) {
 	lab, err := store.Open(t.TempDir(), store.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestAStudyWithoutNoiseHasAPicture(t *testing.T) {
 	for i, decay := range []float64{.1, .2, .3} {
 		for seed := 1; seed <= 3; seed++ {
 			spec := store.Spec{Kind: store.Train, Config: map[string]any{"loss": map[string]any{"kind": "ce"}, "optim": map[string]any{"weight_decay": decay}, "run": map[string]any{"epochs": 1, "seed": seed}}}
-			claim, _, err := lab.Claim(spec)
+			lease, _, err := lab.Lease(spec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,13 +103,13 @@ func TestAStudyWithoutNoiseHasAPicture(t *testing.T) {
 			for key, v := range map[string]float64{"nc1_pinv": float64(10*(i+1) + seed), "accuracy": 1, "memorization_flipped": 0, "mean_norm_ratio": min(1, float64(3-seed))} {
 				rows = append(rows, store.Value{Key: store.Key{Series: "epoch", Split: "train", Measure: key}, Step: 1, Value: v})
 			}
-			if _, err := lab.AppendAll([]store.Part{{Claim: claim, EpochRows: store.EpochRows{Epoch: 1, Rows: rows}}}); err != nil {
+			if _, err := lab.AppendAll([]store.Part{{Lease: lease, EpochRows: store.EpochRows{Epoch: 1, Rows: rows}}}); err != nil {
 				t.Fatal(err)
 			}
-			if err := claim.Finish(); err != nil {
+			if err := lease.Finish(); err != nil {
 				t.Fatal(err)
 			}
-			last = claim.Hash
+			last = lease.Hash
 			members = append(members, store.Member{Spec: spec, Note: fmt.Sprintf("decay %g, seed %d", decay, seed)})
 		}
 	}

@@ -18,7 +18,7 @@ func TestARunThatGrowsIsReadAsAWholeOneIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lab.Close()
-	claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Config: map[string]any{}})
+	lease, _, err := lab.Lease(store.Spec{Kind: store.Train, Config: map[string]any{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestARunThatGrowsIsReadAsAWholeOneIs(t *testing.T) {
 	kept := newCache()
 	load := func(c *cache, measures []string) judge.Run {
 		t.Helper()
-		row, err := reader.Run(claim.Hash)
+		row, err := reader.Run(lease.Hash)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestARunThatGrowsIsReadAsAWholeOneIs(t *testing.T) {
 		if epoch > 3 { // a measure that comes later than others
 			rows = append(rows, store.Value{Key: store.Key{Series: "epoch", Split: "test", Measure: "loss"}, Step: epoch, Missing: "none"})
 		}
-		if err := claim.AppendEpoch(epoch, rows); err != nil {
+		if err := lease.AppendEpoch(epoch, rows); err != nil {
 			t.Fatal(err)
 		}
 		if epoch == 4 {
@@ -76,10 +76,10 @@ func TestARunThatGrowsIsReadAsAWholeOneIs(t *testing.T) {
 	if n := len(early.Series("train", "loss")); n != 2 || early.LastStep() != 2 {
 		t.Errorf("a run read after two epochs now has %d, to epoch %d", n, early.LastStep())
 	}
-	if err := claim.Interrupt(); err != nil {
+	if err := lease.Interrupt(); err != nil {
 		t.Fatal(err)
 	}
-	again, _, err := lab.Claim(store.Spec{Kind: store.Train, Config: map[string]any{}})
+	again, _, err := lab.Lease(store.Spec{Kind: store.Train, Config: map[string]any{}})
 	if err != nil {
 		t.Fatal(err)
 	}

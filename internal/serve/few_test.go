@@ -183,7 +183,7 @@ func TestARunPageSaysTheHeadline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := template.HTMLEscapeString(measurement.Finding(report))
+	want := template.HTMLEscapeString(measurement.HeadlineOf(report))
 	if want == "" {
 		t.Fatal("the features have no headline")
 	}
@@ -197,7 +197,7 @@ func TestARunPageSaysTheHeadline(t *testing.T) {
 	}
 	runs := read(t, dir, store.Filter{})
 	said, err := verdict.Study{ID: "report", Runs: runs}.Judge()
-	if err != nil || len(runs) != 1 || !strings.Contains(said.Headline(), measurement.Finding(report)+". After 1 epoch:") {
+	if err != nil || len(runs) != 1 || !strings.Contains(said.Headline(), measurement.HeadlineOf(report)+". After 1 epoch:") {
 		t.Errorf("the report of %d runs says %q: %v", len(runs), said.Headline(), err)
 	}
 	if err := os.Remove(run.Features); err != nil {
@@ -206,7 +206,7 @@ func TestARunPageSaysTheHeadline(t *testing.T) {
 	if _, body := get(t, http.DefaultClient, "GET", s.URL()+address, nil); !strings.Contains(body, want) {
 		t.Errorf("the headline was not kept: %q", body)
 	}
-	if said, err = (verdict.Study{ID: "report", Runs: read(t, dir, store.Filter{})}).Judge(); err != nil || strings.Contains(said.Headline(), measurement.Finding(report)) {
+	if said, err = (verdict.Study{ID: "report", Runs: read(t, dir, store.Filter{})}).Judge(); err != nil || strings.Contains(said.Headline(), measurement.HeadlineOf(report)) {
 		t.Errorf("without features the report says %q: %v", said.Headline(), err)
 	}
 	fresh := startTest(t, Options{Lab: dir})

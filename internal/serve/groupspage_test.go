@@ -18,13 +18,13 @@ func TestGroupsAreComparedAtOneEpoch(t *testing.T) {
 	defer lab.Close()
 	run := func(kind store.Kind, tag, key, value string, seed int, split, name string, epochs ...int64) {
 		t.Helper()
-		claim, _, err := lab.Claim(store.Spec{Kind: kind, Tags: []string{tag}, Config: map[string]any{key: value, "run": map[string]any{"epochs": 8, "seed": seed}}})
+		lease, _, err := lab.Lease(store.Spec{Kind: kind, Tags: []string{tag}, Config: map[string]any{key: value, "run": map[string]any{"epochs": 8, "seed": seed}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range epochs {
 			v := store.Value{Key: store.Key{Series: "epoch", Split: split, Measure: name}, Step: e, Value: 10*float64(seed) + float64(e)}
-			if _, err := lab.AppendAll([]store.Part{{Claim: claim, EpochRows: store.EpochRows{Epoch: e, Rows: []store.Value{v}}}}); err != nil {
+			if _, err := lab.AppendAll([]store.Part{{Lease: lease, EpochRows: store.EpochRows{Epoch: e, Rows: []store.Value{v}}}}); err != nil {
 				t.Fatal(err)
 			}
 		}

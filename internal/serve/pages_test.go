@@ -89,11 +89,11 @@ func paperLab(t *testing.T) string {
 		}
 		madeUp(t, lab, r, id+".quick")
 	}
-	claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Tags: []string{"broken"}, Config: map[string]any{"run": map[string]int{"epochs": 20}}})
+	lease, _, err := lab.Lease(store.Spec{Kind: store.Train, Tags: []string{"broken"}, Config: map[string]any{"run": map[string]int{"epochs": 20}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := claim.Fail(errors.New("train: step 1200: loss is NaN (0.83 at step 1199); lower --lr (0.1) or set --clip")); err != nil {
+	if err := lease.Fail(errors.New("train: step 1200: loss is NaN (0.83 at step 1199); lower --lr (0.1) or set --clip")); err != nil {
 		t.Fatal(err)
 	}
 	return dir

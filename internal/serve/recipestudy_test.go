@@ -178,14 +178,14 @@ func madeUp(t *testing.T, lab *store.Lab, r *recipe.Recipe, name string) (hashes
 			t.Fatal(err)
 		}
 		items, hashes = append(items, item), append(hashes, item.Hash)
-		claim, row, err := lab.Claim(item.Spec)
+		lease, row, err := lab.Lease(item.Spec)
 		if errors.Is(err, store.ErrDone) || err == nil && row.Status == store.Done {
 			continue // another recipe has it, too
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		fill(t, claim, item.Hash)
+		fill(t, lease, item.Hash)
 	}
 	if _, err := study.Save(lab, name, r.Title, "", items); err != nil {
 		t.Fatal(err)
@@ -217,7 +217,7 @@ var recipesName = sync.OnceValues(func() (keys []string, err error) {
 })
 
 // fill writes three epochs of every measure that recipes name, and features for most runs.
-func fill(t *testing.T, claim *store.Claim, hash string) {
+func fill(t *testing.T, lease *store.Lease, hash string) {
 	t.Helper()
 	random := rand.New(rand.NewChaCha8(sha256.Sum256([]byte(hash))))
 	keys := []string{"loss", "objective", measure.KeyAccuracy, "mean_norm_ratio"}
@@ -243,7 +243,7 @@ func fill(t *testing.T, claim *store.Claim, hash string) {
 			}
 		}
 	}
-	if err := claim.AppendEpoch(3, rows); err != nil {
+	if err := lease.AppendEpoch(3, rows); err != nil {
 		t.Fatal(err)
 	}
 	if random.IntN(4) > 0 {
@@ -259,7 +259,7 @@ func fill(t *testing.T, claim *store.Claim, hash string) {
 		for i := range classes {
 			classes[i] = int32(i % k)
 		}
-		f, err := os.Create(filepath.Join(claim.Dir, "features.npz"))
+		f, err := os.Create(filepath.Join(lease.Dir, "features.npz"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,7 +272,7 @@ func fill(t *testing.T, claim *store.Claim, hash string) {
 			t.Fatal(err)
 		}
 	}
-	if err := claim.Finish(); err != nil {
+	if err := lease.Finish(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -52,7 +52,7 @@ func (s *Server) Handler() http.Handler {
 	answer("GET /study/figures/{file}", s.figures(s.studyFigures))
 	answer("GET /run/{hash}", s.runPage)
 	answer("GET /run/{hash}/news", s.runNews)
-	mux.HandleFunc("GET /run/{hash}/finding", func(w http.ResponseWriter, r *http.Request) { s.show(w, r, s.runFinding) }) // pages do not wait for it
+	mux.HandleFunc("GET /run/{hash}/finding", func(w http.ResponseWriter, r *http.Request) { s.show(w, r, s.runHeadline) }) // pages do not wait for it
 	answer("GET /run/{hash}/figures/{file}", s.figures(s.runFigures))
 	answer("GET /run/{hash}/features/{file}", s.figures(s.featureFigures))
 	answer("GET /compare", s.comparePage)

@@ -20,10 +20,10 @@ import (
 
 // bigLab is a lab of 10,000 runs, of which the newest has 200 epochs of 30 measures and is being worked on. It is filled by SQL: what
 // is timed is reading.
-func bigLab(t testing.TB) (dir string, claim *store.Claim) { return labOf(t, 10_000) }
+func bigLab(t testing.TB) (dir string, lease *store.Lease) { return labOf(t, 10_000) }
 
 // labOf is a bigLab of so many runs.
-func labOf(t testing.TB, runs int) (dir string, claim *store.Claim) {
+func labOf(t testing.TB, runs int) (dir string, lease *store.Lease) {
 	t.Helper()
 	dir = t.TempDir()
 	lab, err := store.Open(dir, store.Options{})
@@ -49,19 +49,19 @@ func labOf(t testing.TB, runs int) (dir string, claim *store.Claim) {
 			t.Fatal(err)
 		}
 	}
-	claim, _, err = lab.Claim(store.Spec{Kind: store.Train, Config: map[string]any{"run": map[string]int{"epochs": 400}}})
+	lease, _, err = lab.Lease(store.Spec{Kind: store.Train, Config: map[string]any{"run": map[string]int{"epochs": 400}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { claim.Interrupt() })
+	t.Cleanup(func() { lease.Interrupt() })
 	var parts []store.Part
 	for epoch := int64(1); epoch <= 200; epoch++ {
-		parts = append(parts, store.Part{Claim: claim, EpochRows: store.EpochRows{Epoch: epoch, Rows: epochRows(epoch)}})
+		parts = append(parts, store.Part{Lease: lease, EpochRows: store.EpochRows{Epoch: epoch, Rows: epochRows(epoch)}})
 	}
 	if _, err := lab.AppendAll(parts); err != nil {
 		t.Fatal(err)
 	}
-	return dir, claim
+	return dir, lease
 }
 
 // epochRows are 30 measures of an epoch, among them those of the main picture.
@@ -88,9 +88,9 @@ func bigPages(run string) map[string]string {
 }
 
 func TestPagesOfALargeLab(t *testing.T) {
-	dir, claim := bigLab(t)
+	dir, lease := bigLab(t)
 	s := startTest(t, Options{Lab: dir})
-	for path, want := range bigPages(claim.Hash) {
+	for path, want := range bigPages(lease.Hash) {
 		answer, body := get(t, http.DefaultClient, "GET", s.URL()+path, nil)
 		if answer.StatusCode != 200 || !strings.Contains(body, want) {
 			t.Errorf("/%s: %d, or without %q", path, answer.StatusCode, want)
@@ -103,9 +103,9 @@ func TestPagesOfALargeLab(t *testing.T) {
 
 // BenchmarkPages times the first answer of a server that has nothing in its caches; 300 ms is the aim.
 func BenchmarkPages(b *testing.B) {
-	dir, claim := bigLab(b)
-	for path := range bigPages(claim.Hash) {
-		b.Run("page="+strings.TrimSuffix("/"+path, claim.Hash), func(b *testing.B) {
+	dir, lease := bigLab(b)
+	for path := range bigPages(lease.Hash) {
+		b.Run("page="+strings.TrimSuffix("/"+path, lease.Hash), func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				s := startTest(b, Options{Lab: dir})
@@ -164,10 +164,10 @@ func fillMany(t testing.TB, dir string, seeds int) {
 		t.Fatal(err)
 	}
 	defer lab.Close()
-	var claims []*store.Claim
+	var leases []*store.Lease
 	var parts []store.Part
 	for i := range 8 * seeds {
-		claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Tags: []string{"many"}, Config: map[string]any{
+		lease, _, err := lab.Lease(store.Spec{Kind: store.Train, Tags: []string{"many"}, Config: map[string]any{
 			"data": map[string]any{"name": "glyphs", "noise": 0.1 * float64(i%4)}, "loss": map[string]any{"kind": []string{"ce", "ls"}[i/4%2]},
 			"run": map[string]any{"epochs": 20, "seed": i / 8}}})
 		if err != nil {
@@ -182,15 +182,15 @@ func fillMany(t testing.TB, dir string, seeds int) {
 					rows[j].Value *= 1 + float64(i*i%31)/100
 				}
 			}
-			parts = append(parts, store.Part{Claim: claim, EpochRows: store.EpochRows{Epoch: epoch, Rows: rows}})
+			parts = append(parts, store.Part{Lease: lease, EpochRows: store.EpochRows{Epoch: epoch, Rows: rows}})
 		}
-		claims = append(claims, claim)
+		leases = append(leases, lease)
 	}
 	if _, err := lab.AppendAll(parts); err != nil {
 		t.Fatal(err)
 	}
-	for _, claim := range claims {
-		if err := claim.Finish(); err != nil {
+	for _, lease := range leases {
+		if err := lease.Finish(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -265,10 +265,10 @@ func benchmarkStudy(b *testing.B, runs int) {
 
 // TestPageWeight adds up what the heaviest page loads, without compression.
 func TestPageWeight(t *testing.T) {
-	dir, claim := bigLab(t)
+	dir, lease := bigLab(t)
 	s := startTest(t, Options{Lab: dir})
 	total := 0
-	for _, path := range []string{"run/" + claim.Hash, "run/" + claim.Hash + "/figures/measures.json", "run/" + claim.Hash + "/figures/measures-more.json",
+	for _, path := range []string{"run/" + lease.Hash, "run/" + lease.Hash + "/figures/measures.json", "run/" + lease.Hash + "/figures/measures-more.json",
 		"assets/page.css", "assets/uplot.css", "assets/uplot.js", "assets/ink.js", "assets/curves.js", "assets/clouds.js", "assets/draw.js", "assets/page.js", "assets/worker.js", "assets/echarts.js"} {
 		answer, body := get(t, &http.Client{Transport: &http.Transport{DisableCompression: true}}, "GET", s.URL()+path, nil)
 		if answer.StatusCode != 200 {

@@ -44,7 +44,7 @@ func TestAStudyIsReadAgainAfterAChange(t *testing.T) {
 	if again := read(); &again.rows[0] != &labelled.rows[0] {
 		t.Error("an unchanged study is read twice after a change")
 	}
-	claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Tags: []string{"many"}, Config: map[string]any{"run": map[string]any{"seed": 99}}})
+	lease, _, err := lab.Lease(store.Spec{Kind: store.Train, Tags: []string{"many"}, Config: map[string]any{"run": map[string]any{"seed": 99}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestAStudyIsReadAgainAfterAChange(t *testing.T) {
 	if again := read(); &again.rows[0] == &running.rows[0] {
 		t.Error("the time left of a run is kept")
 	}
-	if err := claim.Finish(); err != nil {
+	if err := lease.Finish(); err != nil {
 		t.Fatal(err)
 	}
 	if done := read(); done.counts.Running != 0 || done.counts.Done != len(done.runs) {

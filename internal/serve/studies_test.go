@@ -15,7 +15,7 @@ func TestTheFirstPageListsWhatHasBegun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lab.Close()
-	done, _, err := lab.Claim(store.Spec{Kind: store.Train, Tags: []string{"mine"}, Config: map[string]any{"run": map[string]any{"seed": 1}}})
+	done, _, err := lab.Lease(store.Spec{Kind: store.Train, Tags: []string{"mine"}, Config: map[string]any{"run": map[string]any{"seed": 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -230,12 +230,12 @@ func TestGroupsLeaveDegenerateRunsOut(t *testing.T) {
 	}
 	defer lab.Close()
 	for seed, ratio := range []float64{0.9, 0.01} {
-		claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Tags: []string{"two"}, Config: map[string]any{"run": map[string]any{"seed": seed}}})
+		lease, _, err := lab.Lease(store.Spec{Kind: store.Train, Tags: []string{"two"}, Config: map[string]any{"run": map[string]any{"seed": seed}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		row := store.Value{Key: store.Key{Series: "epoch", Split: "train", Measure: "mean_norm_ratio"}, Step: 1, Value: ratio}
-		if err := errors.Join(claim.AppendEpoch(1, []store.Value{row}), claim.Finish()); err != nil {
+		if err := errors.Join(lease.AppendEpoch(1, []store.Value{row}), lease.Finish()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -57,15 +57,15 @@ func scrollPast(t *testing.T, tab context.Context) {
 // folded or out of sight, are those of a page that is opened after.
 func TestUpdatesAddUpToThePage(t *testing.T) {
 	t.Parallel()
-	dir, claim := labOf(t, 100)
+	dir, lease := labOf(t, 100)
 	s := startTest(t, Options{Lab: dir})
-	tab := openRun(t, s, claim.Hash)
+	tab := openRun(t, s, lease.Hash)
 	unfold(t, tab)
 	// From here on the page as a whole is asked for only when the test says so.
 	look[bool](t, tab, "(later = () => Infinity, clearTimeout(timer), refresh = () => {}, true)")
 	const last = 215
 	for epoch := int64(201); epoch <= last; epoch++ {
-		if err := claim.AppendEpoch(epoch, epochRows(epoch)); err != nil {
+		if err := lease.AppendEpoch(epoch, epochRows(epoch)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -88,11 +88,11 @@ func TestUpdatesAddUpToThePage(t *testing.T) {
 // TestAPageTriesAgain: if a page's requests fail for a while, it has the newest epochs later, though nothing more is written.
 func TestAPageTriesAgain(t *testing.T) {
 	t.Parallel()
-	dir, claim := labOf(t, 100)
-	tab := openRun(t, startTest(t, Options{Lab: dir}), claim.Hash)
+	dir, lease := labOf(t, 100)
+	tab := openRun(t, startTest(t, Options{Lab: dir}), lease.Hash)
 	unpaced(t, tab)
 	look[bool](t, tab, fmt.Sprintf(`(() => { const real = fetch; let left = %d; window.fetch = (...a) => /\/news|^http/.test(a[0]) && left-- > 0 ? Promise.reject(new Error('cut')) : real(...a); return true; })()`, longtest.Of(2, 4))) // of the page and of its news, not of figures that come into sight; each takes two seconds
-	if err := claim.AppendEpoch(201, epochRows(201)); err != nil {
+	if err := lease.AppendEpoch(201, epochRows(201)); err != nil {
 		t.Fatal(err)
 	}
 	until(t, tab, 30*time.Second, shownEpoch+" === 201")
@@ -101,14 +101,14 @@ func TestAPageTriesAgain(t *testing.T) {
 // TestAPageCatchesUp: a run went on after its page was made and before the page listens; nothing more is written.
 func TestAPageCatchesUp(t *testing.T) {
 	t.Parallel()
-	dir, claim := labOf(t, 100)
-	tab := openRun(t, startTest(t, Options{Lab: dir}), claim.Hash)
+	dir, lease := labOf(t, 100)
+	tab := openRun(t, startTest(t, Options{Lab: dir}), lease.Hash)
 	unpaced(t, tab)
 	look[bool](t, tab, `(() => { window.heard = []; window.listen = hear; hear = (m) => heard.push(m); return true; })()`)
-	if err := claim.AppendEpoch(201, epochRows(201)); err != nil {
+	if err := lease.AppendEpoch(201, epochRows(201)); err != nil {
 		t.Fatal(err)
 	}
-	newest := fmt.Sprintf("heard.find((m) => m.state && m.state.runs && m.state.runs[%q] && m.state.runs[%q].epoch === 201)", claim.Hash, claim.Hash)
+	newest := fmt.Sprintf("heard.find((m) => m.state && m.state.runs && m.state.runs[%q] && m.state.runs[%q].epoch === 201)", lease.Hash, lease.Hash)
 	until(t, tab, 20*time.Second, "!!"+newest)
 	look[bool](t, tab, "(() => { last = null; listen("+newest+"); return true; })()") // the first message that the page heeds
 	until(t, tab, 20*time.Second, shownEpoch+" === 201")
@@ -117,12 +117,12 @@ func TestAPageCatchesUp(t *testing.T) {
 // TestPrinting writes epochs while some curves are out of sight, and prints: the paper has all of them.
 func TestPrinting(t *testing.T) {
 	t.Parallel()
-	dir, claim := labOf(t, 100)
+	dir, lease := labOf(t, 100)
 	s := startTest(t, Options{Lab: dir})
-	tab := openRun(t, s, claim.Hash)
+	tab := openRun(t, s, lease.Hash)
 	unfold(t, tab)
 	for epoch := int64(201); epoch <= 205; epoch++ {
-		if err := claim.AppendEpoch(epoch, epochRows(epoch)); err != nil {
+		if err := lease.AppendEpoch(epoch, epochRows(epoch)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -150,9 +150,9 @@ func BenchmarkUpdates(b *testing.B) {
 	for _, workers := range []int{0, 4} {
 		for _, pace := range []time.Duration{150 * time.Millisecond, 700 * time.Millisecond, 3 * time.Second} {
 			b.Run(fmt.Sprintf("workers=%d/epoch=%v", workers, pace), func(b *testing.B) {
-				dir, claim := bigLab(b)
+				dir, lease := bigLab(b)
 				s := startTest(b, Options{Lab: dir})
-				tab := openRun(b, s, claim.Hash)
+				tab := openRun(b, s, lease.Hash)
 				crewLab, err := store.Open(b.TempDir(), store.Options{})
 				if err != nil {
 					b.Fatal(err)
@@ -167,7 +167,7 @@ func BenchmarkUpdates(b *testing.B) {
 				epoch := int64(201)
 				var late []time.Duration
 				for b.Loop() {
-					late = append(late, updates(b, tab, claim, &epoch, pace)...)
+					late = append(late, updates(b, tab, lease, &epoch, pace)...)
 				}
 				slices.Sort(late)
 				b.ReportMetric(late[len(late)/2].Seconds()*1e3, "median-ms")
@@ -179,12 +179,12 @@ func BenchmarkUpdates(b *testing.B) {
 }
 
 // updates writes epochs at a pace, for about fifteen seconds, and returns how late each was on the screen.
-func updates(b *testing.B, tab context.Context, claim *store.Claim, next *int64, pace time.Duration) []time.Duration {
+func updates(b *testing.B, tab context.Context, lease *store.Lease, next *int64, pace time.Duration) []time.Duration {
 	look[bool](b, tab, `(() => { window.seen = {}; clearInterval(window.watching);
 		window.watching = setInterval(() => { const at = `+shownEpoch+`; if (!(at in seen)) seen[at] = Date.now(); }, 10); return true })()`)
 	written := map[int64]time.Time{}
 	for range max(5, int(15*time.Second/pace)) {
-		if err := claim.AppendEpoch(*next, epochRows(*next)); err != nil {
+		if err := lease.AppendEpoch(*next, epochRows(*next)); err != nil {
 			b.Fatal(err)
 		}
 		written[*next] = time.Now()

@@ -20,7 +20,7 @@ func BenchmarkAppendEpoch(b *testing.B) {
 	for _, steps := range []int{1, 20, 200} {
 		b.Run(fmt.Sprintf("100x%d", steps), func(b *testing.B) {
 			l := open(b, b.TempDir())
-			c, _, err := l.Claim(spec(1))
+			c, _, err := l.Lease(spec(1))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -45,7 +45,7 @@ func BenchmarkAppendEpoch(b *testing.B) {
 
 func BenchmarkSeries(b *testing.B) {
 	l := open(b, b.TempDir())
-	c, run, err := l.Claim(spec(1))
+	c, run, err := l.Lease(spec(1))
 	if err != nil {
 		b.Fatal(err)
 	}

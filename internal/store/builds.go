@@ -1,7 +1,7 @@
 package store
 
 // StudyVersions returns, for each version of the program that computed runs of a study, how many of those that it has finished or
-// begun: a run counts for the last process that claimed it. Failed runs, whose numbers nobody uses, do not count.
+// begun: a run counts for the last process that leased it. Failed runs, whose numbers nobody uses, do not count.
 func (r *Reader) StudyVersions(name string) (map[string]int, error) {
 	type row struct {
 		version string

@@ -29,7 +29,7 @@ func holdTheLock(dir string) error {
 }
 
 // TestASuspendedProcessHoldsTheWriteLock stops a process in the middle of a transaction: the error of a user's change names that
-// process; a claim's write waits until the process has continued or ended.
+// process; a lease's write waits until the process has continued or ended.
 func TestASuspendedProcessHoldsTheWriteLock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -39,7 +39,7 @@ func TestASuspendedProcessHoldsTheWriteLock(t *testing.T) {
 	defer l.Close()
 	_, err = l.db.Exec("PRAGMA busy_timeout = 100") // each try, not the whole waiting
 	must(t, err)
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	cmd, out := startRole(t, "hold", dir)
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
@@ -79,7 +79,7 @@ func TestWaitingForTheLockEndsWithItsContext(t *testing.T) {
 	l, err := Open(dir, Options{Context: ctx, Waiting: func(*BusyError) { cancel() }})
 	must(t, err)
 	defer l.Close()
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	_, err = l.db.Exec("PRAGMA busy_timeout = 100")
 	must(t, err)
 	cmd, out := startRole(t, "hold", dir)

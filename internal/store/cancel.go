@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// cancelled is the Error of an Interrupted run that was stopped by Cancel. Claim clears it.
+// cancelled is the Error of an Interrupted run that was stopped by Cancel. Lease clears it.
 const cancelled = "cancelled"
 
 // Cancelled reports whether a user stopped the run: studies leave it alone until a user resumes it.
@@ -14,7 +14,7 @@ func (r Run) Cancelled() bool { return r.Status == Interrupted && r.Error == can
 // Cancelled is Run.Cancelled.
 func (r StudyRun) Cancelled() bool { return r.Status == Interrupted && r.Error == cancelled }
 
-// Cancel stops a run, given by its whole hash: it becomes Interrupted, which Claim resumes, and the process that works on it, if
+// Cancel stops a run, given by its whole hash: it becomes Interrupted, which Lease resumes, and the process that works on it, if
 // any, gets ErrLost at its next write or beat. Studies skip it until Release, OpenStudy or SaveStudy. The error is *NotFoundError
 // for an unknown run; a run that has ended is an error, too.
 func (l *Lab) Cancel(hash string) error {

@@ -43,7 +43,7 @@ func (r *Reader) Held(hash string) error {
 
 // Reopen makes a run that no process works on ready to be computed again where it is incomplete: a finished run becomes Interrupted,
 // and the coordinator of a study with this run picks it up. Its rows stay. tidy, which changes the run's folder, is called after
-// that, while nobody can claim the run. *NotFoundError, *HeldError.
+// that, while nobody can lease the run. *NotFoundError, *HeldError.
 func (l *Lab) Reopen(hash string, tidy func() error) error {
 	err := l.change(hash, func(tx *sql.Tx, id int64, r Run) error {
 		if err := l.free(tx, id, hash); err != nil {
@@ -61,7 +61,7 @@ func (l *Lab) Reopen(hash string, tidy func() error) error {
 	return l.Tidy(hash, tidy)
 }
 
-// Tidy calls tidy, which changes the folder of a run, while nobody can claim the run. *NotFoundError, *HeldError.
+// Tidy calls tidy, which changes the folder of a run, while nobody can lease the run. *NotFoundError, *HeldError.
 func (l *Lab) Tidy(hash string, tidy func() error) error {
 	return l.write(func(tx *sql.Tx) error {
 		if err := l.freeRun(tx, hash); err != nil {

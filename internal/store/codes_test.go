@@ -90,7 +90,7 @@ func errorf(err error) error {
 // TestErrorsSayWhatToDo: the words of errors that a user sees.
 func TestErrorsSayWhatToDo(t *testing.T) {
 	l := open(t, t.TempDir())
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	_, err := l.Run(hashOf(2))
 	_, study := l.Study("none")
 	for _, e := range []struct {
@@ -116,7 +116,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	must(t, c.Finish())
 }
 
-// TestALabThatIsMoved: nobody claims or ends a run in a lab that is no longer where it was opened; the run stays to be gone on with.
+// TestALabThatIsMoved: nobody leases or ends a run in a lab that is no longer where it was opened; the run stays to be gone on with.
 func TestALabThatIsMoved(t *testing.T) {
 	for name, move := range map[string]func(t *testing.T, l *Lab){
 		"moved": func(t *testing.T, l *Lab) { must(t, os.Rename(l.dir, l.dir+"2")) },
@@ -126,12 +126,12 @@ func TestALabThatIsMoved(t *testing.T) {
 		},
 	} {
 		l := open(t, filepath.Join(t.TempDir(), "lab"))
-		c, failed := claimed(t, l, spec(1)), claimed(t, l, spec(2))
+		c, failed := leased(t, l, spec(1)), leased(t, l, spec(2))
 		must(t, l.Moved())
 		move(t, l)
 		var moved *MovedError
-		if _, _, err := l.Claim(spec(3)); !errors.As(err, &moved) || moved.Dir != l.dir {
-			t.Errorf("%s: claiming: %v", name, err)
+		if _, _, err := l.Lease(spec(3)); !errors.As(err, &moved) || moved.Dir != l.dir {
+			t.Errorf("%s: leaseing: %v", name, err)
 		}
 		if err := errors.Join(c.Finish()); !errors.As(err, &moved) {
 			t.Errorf("%s: finishing: %v", name, err)
@@ -150,7 +150,7 @@ func TestALabThatIsMoved(t *testing.T) {
 // TestWrongCallsAreRefused: what no caller may ask for is an error, or a panic where it is a bug, and changes nothing.
 func TestWrongCallsAreRefused(t *testing.T) {
 	l := open(t, t.TempDir())
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	before := tables(t, l)
 	unknown, list := spec(2), spec(3)
 	unknown.Kind, list.Config = "nonsense", []int{1}
@@ -160,7 +160,7 @@ func TestWrongCallsAreRefused(t *testing.T) {
 	}
 	for name, do := range map[string]func() (any, error){
 		"ensure": func() (any, error) { return l.Ensure(list) },
-		"claim":  func() (any, error) { _, _, err := l.Claim(list); return nil, err },
+		"claim":  func() (any, error) { _, _, err := l.Lease(list); return nil, err },
 	} {
 		if _, err := do(); err == nil || !strings.Contains(err.Error(), "want a JSON object") {
 			t.Errorf("%s: %v", name, err)

@@ -83,7 +83,7 @@ func doneLab(t *testing.T) string {
 	l, err := Open(dir, Options{})
 	must(t, err)
 	for i := 1; i <= 2; i++ {
-		c := claimed(t, l, spec(i))
+		c := leased(t, l, spec(i))
 		must(t, c.AppendEpoch(0, epochRows(3, 0)))
 		must(t, os.WriteFile(filepath.Join(c.Dir, "old"), nil, 0o666))
 		must(t, c.Finish())
@@ -152,19 +152,19 @@ func checkFinished(t *testing.T, dir, where string) {
 	if untouched {
 		return
 	}
-	c, _, err := l.Claim(spec(1))
+	c, _, err := l.Lease(spec(1))
 	if errors.Is(err, ErrDone) { // all of it went through
 		return
 	}
 	must(t, err)
 	if got := names(t, c.Dir); len(got) > 0 && fmt.Sprint(got) != "[new]" {
-		t.Errorf("%s: the next claim finds %v", where, got)
+		t.Errorf("%s: the next lease finds %v", where, got)
 	}
 	must(t, c.Interrupt())
 }
 
-// TestAClaimDoesNotFindAVoidFolder claims a run whose removal was killed after its commit, through a lab that was already open.
-func TestAClaimDoesNotFindAVoidFolder(t *testing.T) {
+// TestALeaseDoesNotFindAVoidFolder leases a run whose removal was killed after its commit, through a lab that was already open.
+func TestALeaseDoesNotFindAVoidFolder(t *testing.T) {
 	dir := doneLab(t)
 	l := open(t, dir)
 	if !killedAt(t, dir, "remove", "removed") { // its folder exists, its rows are gone
@@ -173,7 +173,7 @@ func TestAClaimDoesNotFindAVoidFolder(t *testing.T) {
 	if got := names(t, l.RunDir(hashOf(1))); fmt.Sprint(got) != "[old]" {
 		t.Fatalf("the folder holds %v", got)
 	}
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	if got := names(t, c.Dir); len(got) != 0 {
 		t.Errorf("the new run finds %v", got)
 	}
@@ -193,7 +193,7 @@ func TestALabKilledWhileItIsMade(t *testing.T) {
 		}
 		l, err := Open(dir, Options{})
 		must(t, err)
-		c := claimed(t, l, spec(1))
+		c := leased(t, l, spec(1))
 		must(t, c.Finish())
 		must(t, l.Close())
 		if got := fmt.Sprint(names(t, dir)); got != "[lab.sqlite runs]" {

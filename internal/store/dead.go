@@ -10,7 +10,7 @@ import (
 var self = sync.OnceValue(thisProcess)
 
 // dead returns the row numbers, by hash, of runs that a process was working on which is seen to have ended on this machine. Their rows
-// say Running until another process claims them: readers show them as Interrupted, which they are.
+// say Running until another process leases them: readers show them as Interrupted, which they are.
 func (r *Reader) dead() (map[string]int64, error) {
 	found := map[string]int64{}
 	_, err := collect(r, func(scan func(...any) error) (_ struct{}, err error) {

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-func init() { roles["claim"] = claimAndWait }
+func init() { roles["claim"] = leaseAndWait }
 
-// claimAndWait claims the run of a study, and waits to be killed.
-func claimAndWait(dir string) error {
+// leaseAndWait leases the run of a study, and waits to be killed.
+func leaseAndWait(dir string) error {
 	l, err := Open(dir, Options{})
 	if err != nil {
 		return err
 	}
-	if _, _, err := l.Claim(spec(0)); err != nil {
+	if _, _, err := l.Lease(spec(0)); err != nil {
 		return err
 	}
 	fmt.Println("claimed")
@@ -22,7 +22,7 @@ func claimAndWait(dir string) error {
 	return nil
 }
 
-// TestARunWhoseProcessHasEndedIsNotRunning for any reader, though its row says so until another process claims it.
+// TestARunWhoseProcessHasEndedIsNotRunning for any reader, though its row says so until another process leases it.
 func TestARunWhoseProcessHasEndedIsNotRunning(t *testing.T) {
 	dir := t.TempDir()
 	l, err := Open(dir, Options{})
@@ -65,7 +65,7 @@ func TestARunWhoseProcessHasEndedIsNotRunning(t *testing.T) {
 	cmd.Wait()
 	is(Interrupted, Running)
 	must(t, l.Release(run.Hash)) // as a page's "go on" does
-	c, before, err := l.Claim(spec(0))
+	c, before, err := l.Lease(spec(0))
 	if err != nil || before.Status != Interrupted {
 		t.Fatalf("%+v, %v", before, err)
 	}

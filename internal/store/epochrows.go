@@ -13,7 +13,7 @@ type EpochRows struct {
 	Rows  []Value
 }
 
-// RowsAfter returns a run's rows of epochs later than epoch, by epoch. Passing each to Claim.AppendEpoch of another lab makes a
+// RowsAfter returns a run's rows of epochs later than epoch, by epoch. Passing each to Lease.AppendEpoch of another lab makes a
 // copy.
 func (r *Reader) RowsAfter(hash string, epoch int64) ([]EpochRows, error) {
 	var all []EpochRows
@@ -37,26 +37,26 @@ func (r *Reader) RowsAfter(hash string, epoch int64) ([]EpochRows, error) {
 	return all, err
 }
 
-// Part is what AppendAll writes under one claim; without rows it is only a heartbeat.
+// Part is what AppendAll writes under one lease; without rows it is only a heartbeat.
 type Part struct {
-	Claim *Claim
+	Lease *Lease
 	EpochRows
 }
 
-// AppendAll does AppendEpoch for many claims in one transaction. A part whose claim is lost is skipped, and its claim returned.
-func (l *Lab) AppendAll(parts []Part) (lost []*Claim, err error) {
-	claims := heldClaims(parts)
-	for _, c := range claims {
+// AppendAll does AppendEpoch for many leases in one transaction. A part whose lease is lost is skipped, and its lease returned.
+func (l *Lab) AppendAll(parts []Part) (lost []*Lease, err error) {
+	leases := heldLeases(parts)
+	for _, c := range leases {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.givenUp {
-			panic("store: write through a claim that was given up")
+			panic("store: write through a lease that was given up")
 		}
 	}
 	var fresh map[Key]int64
 	err = l.writePatiently(func(tx *sql.Tx) error {
-		held := map[*Claim]bool{}
-		for _, c := range claims {
+		held := map[*Lease]bool{}
+		for _, c := range leases {
 			err := c.fence(tx)
 			if err != nil && !errors.Is(err, ErrLost) {
 				return err
@@ -69,10 +69,10 @@ func (l *Lab) AppendAll(parts []Part) (lost []*Claim, err error) {
 				lost = append(lost, c)
 			}
 		}
-		kept := slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return !held[p.Claim] })
+		kept := slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return !held[p.Lease] })
 		for _, p := range kept {
 			if len(p.Rows) > 0 {
-				if err := noteEpoch(tx, p.Claim, p.Epoch); err != nil {
+				if err := noteEpoch(tx, p.Lease, p.Epoch); err != nil {
 					return err
 				}
 			}
@@ -89,7 +89,7 @@ func (l *Lab) AppendAll(parts []Part) (lost []*Claim, err error) {
 	return lost, nil
 }
 
-// insertParts writes the rows of parts whose claims still hold. Keys that are new to the lab go to fresh: see learn.
+// insertParts writes the rows of parts whose leases still hold. Keys that are new to the lab go to fresh: see learn.
 func (l *Lab) insertParts(tx *sql.Tx, parts []Part, fresh map[Key]int64) error {
 	var rows []row
 	for _, p := range parts {
@@ -97,36 +97,36 @@ func (l *Lab) insertParts(tx *sql.Tx, parts []Part, fresh map[Key]int64) error {
 		if err != nil {
 			return err
 		}
-		rows = appendRows(rows, p.Claim.run, p.Epoch, p.Rows, ids)
+		rows = appendRows(rows, p.Lease.run, p.Epoch, p.Rows, ids)
 	}
 	return insertRows(tx, rows)
 }
 
-// heldClaims lists the claims of the parts once each, in the same order for all callers.
-func heldClaims(parts []Part) []*Claim {
-	var claims []*Claim
+// heldLeases lists the leases of the parts once each, in the same order for all callers.
+func heldLeases(parts []Part) []*Lease {
+	var leases []*Lease
 	for _, p := range parts {
-		claims = append(claims, p.Claim)
+		leases = append(leases, p.Lease)
 	}
-	slices.SortFunc(claims, func(a, b *Claim) int {
+	slices.SortFunc(leases, func(a, b *Lease) int {
 		return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.Generation, b.Generation))
 	})
-	return slices.Compact(claims)
+	return slices.Compact(leases)
 }
 
 // noteEpoch records the newest epoch for which a run has rows.
-func noteEpoch(tx *sql.Tx, c *Claim, epoch int64) error {
+func noteEpoch(tx *sql.Tx, c *Lease, epoch int64) error {
 	return execute(tx, "UPDATE run SET last_epoch = max(?, coalesce(last_epoch, ?)) WHERE id = ?", epoch, epoch, c.run)
 }
 
-// SetRemote records the generation of the worker elsewhere whose rows come next under this claim.
-func (c *Claim) SetRemote(generation uint64) error {
+// SetRemote records the generation of the worker elsewhere whose rows come next under this lease.
+func (c *Lease) SetRemote(generation uint64) error {
 	return c.write(func(tx *sql.Tx) error {
 		return execute(tx, "UPDATE run SET remote = ? WHERE id = ?", int64(generation), c.run)
 	})
 }
 
-// SetRemote is Claim.SetRemote for the coordinator of the lab's studies while it does not hold the run's claim.
+// SetRemote is Lease.SetRemote for the coordinator of the lab's studies while it does not hold the run's lease.
 func (l *Lab) SetRemote(hash string, generation uint64) error {
 	return l.write(func(tx *sql.Tx) error {
 		return execute(tx, "UPDATE run SET remote = ? WHERE hash = ?", int64(generation), hash)
@@ -150,7 +150,7 @@ func (r *Reader) Remote(hash string) (uint64, error) {
 
 // TakeRows replaces the rows of this run by those of another, for the given series and steps up to last. This run then continues
 // from there.
-func (c *Claim) TakeRows(from string, last int64, series ...string) error {
+func (c *Lease) TakeRows(from string, last int64, series ...string) error {
 	list, err := c.lab.Values(from)
 	if err != nil {
 		return err

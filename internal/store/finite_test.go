@@ -8,7 +8,7 @@ import (
 // TestInfiniteValuesAreMissing reads a lab of an earlier version, which stored infinite values, in every way that values are read.
 func TestInfiniteValuesAreMissing(t *testing.T) {
 	l := open(t, t.TempDir())
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	k := Key{"epoch", "train", "", "m"}
 	must(t, c.AppendEpoch(1, []Value{{k, 1, 1, ""}, {k, 2, 2, ""}, {k, 3, math.Inf(-1), ""}}))
 	_, err := l.db.Exec("UPDATE value SET value = iif(step = 1, 9e999, -9e999) WHERE step < 3")

@@ -20,7 +20,7 @@ func tamper(t *testing.T, queries ...string) (dir string) {
 	dir = filepath.Join(t.TempDir(), "lab")
 	l, err := Open(dir, Options{})
 	must(t, err)
-	c, _, err := l.Claim(spec(1))
+	c, _, err := l.Lease(spec(1))
 	must(t, err)
 	must(t, errors.Join(c.AppendEpoch(1, epochRows(3, 1)), c.Finish(), l.Close()))
 	db, err := sql.Open("sqlite", databasePath(dir))
@@ -291,8 +291,8 @@ func TestALinkOfTheUsersOwn(t *testing.T) {
 	}
 }
 
-// TestAFolderWithLinksIsNotClaimed: what a run would write or remove there is not the lab's.
-func TestAFolderWithLinksIsNotClaimed(t *testing.T) {
+// TestAFolderWithLinksIsNotLeased: what a run would write or remove there is not the lab's.
+func TestAFolderWithLinksIsNotLeased(t *testing.T) {
 	dir := tamper(t)
 	file := victim(t, dir)
 	l := open(t, dir)
@@ -302,8 +302,8 @@ func TestAFolderWithLinksIsNotClaimed(t *testing.T) {
 	if err := os.Symlink(filepath.Dir(file), filepath.Join(l.RunDir(run.Hash), "ckpt")); err != nil {
 		t.Skip(err)
 	}
-	if _, _, err := l.Claim(spec(2)); !errors.As(err, new(*jail.LinkError)) {
-		t.Errorf("claiming it: %v", err)
+	if _, _, err := l.Lease(spec(2)); !errors.As(err, new(*jail.LinkError)) {
+		t.Errorf("leaseing it: %v", err)
 	}
 	if err := l.Tidy(run.Hash, func() error { t.Error("it was tidied"); return nil }); !errors.As(err, new(*jail.LinkError)) {
 		t.Errorf("tidying it: %v", err)
@@ -342,7 +342,7 @@ func TestLongNamesAreRefused(t *testing.T) {
 	l, err := Open(t.TempDir(), Options{})
 	must(t, err)
 	defer l.Close()
-	c, _, err := l.Claim(spec(1))
+	c, _, err := l.Lease(spec(1))
 	must(t, err)
 	rows := epochRows(1, 1)
 	rows[0].Layer = strings.Repeat("x", longestName+1)

@@ -11,7 +11,7 @@ import (
 
 func TestMissingSteps(t *testing.T) {
 	lab := open(t, t.TempDir())
-	run := claimed(t, lab, spec(1))
+	run := leased(t, lab, spec(1))
 	key, other := Key{Series: "epoch", Measure: "lr"}, Key{Series: "epoch", Measure: "loss"}
 	for epoch := int64(1); epoch <= 40; epoch++ {
 		rows := []Value{{Key: other, Step: epoch}}

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// KeepBeating sends a heartbeat every sixth of Options.Stale until the claim is lost or given up, or until stop is called. stop
+// KeepBeating sends a heartbeat every sixth of Options.Stale until the lease is lost or given up, or until stop is called. stop
 // waits for a heartbeat under way and may be called twice.
 //
 // A heartbeat that fails for another reason, because the disk is full or the lab is busy, is tried again at the next; the run's own
 // writes report such errors.
-func (c *Claim) KeepBeating() (stop func()) {
+func (c *Lease) KeepBeating() (stop func()) {
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -35,8 +35,8 @@ func (c *Claim) KeepBeating() (stop func()) {
 	return func() { once.Do(func() { close(quit) }); <-ended }
 }
 
-// beatIfHeld returns false when the claim is no longer held.
-func (c *Claim) beatIfHeld() bool {
+// beatIfHeld returns false when the lease is no longer held.
+func (c *Lease) beatIfHeld() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.givenUp {

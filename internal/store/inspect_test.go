@@ -52,7 +52,7 @@ func TestForeignNamesAllThatIsNotItsOwn(t *testing.T) {
 	} {
 		l := open(t, t.TempDir())
 		for n := 1; n <= 2; n++ {
-			must(t, claimed(t, l, spec(n)).Finish())
+			must(t, leased(t, l, spec(n)).Finish())
 		}
 		c.do(t, l)
 		must(t, l.Close())

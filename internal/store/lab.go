@@ -28,12 +28,12 @@ const stale = time.Minute
 
 // Options change how a lab is opened. The zero value is right for programs.
 type Options struct {
-	// Now is the clock of claims and time stamps. Default time.Now.
+	// Now is the clock of leases and time stamps. Default time.Now.
 	Now func() time.Time
-	// Stale is the silence after which a claim may be taken over from a process that is not known to be dead. Default 60 s;
+	// Stale is the silence after which a lease may be taken over from a process that is not known to be dead. Default 60 s;
 	// heartbeats come every sixth of it.
 	Stale time.Duration
-	// Context ends the waiting of claims, and of writes through them, for another process that holds the lab's write lock, which a
+	// Context ends the waiting of leases, and of writes through them, for another process that holds the lab's write lock, which a
 	// suspended process may do indefinitely. Default context.Background().
 	Context context.Context
 	// Waiting is called from time to time with what such a write waits for. May be nil.
@@ -272,7 +272,7 @@ func databasePath(dir string) string { return filepath.Join(dir, "lab.sqlite") }
 // Dir returns the directory of the lab.
 func (r *Reader) Dir() string { return r.dir }
 
-// RunDir returns the directory for a run's files. It exists once the run has been claimed.
+// RunDir returns the directory for a run's files. It exists once the run has been leased.
 func (r *Reader) RunDir(hash string) string { return filepath.Join(r.dir, "runs", hash) }
 
 // Close closes the lab for reading.
@@ -281,5 +281,5 @@ func (r *Reader) Close() error {
 	return r.db.Close()
 }
 
-// Close closes the lab. Claims that are still held stay, and look dead once the process has ended.
+// Close closes the lab. Leases that are still held stay, and look dead once the process has ended.
 func (l *Lab) Close() error { return errors.Join(l.Reader.Close(), l.db.Close()) }

@@ -17,7 +17,7 @@ func TestOpenMakesALabAndKeepsIt(t *testing.T) {
 	}
 	l, err := Open(dir, Options{})
 	must(t, err)
-	must(t, claimed(t, l, spec(1)).Finish())
+	must(t, leased(t, l, spec(1)).Finish())
 	must(t, l.Close())
 	r, err := OpenReader(dir)
 	must(t, err)
@@ -217,7 +217,7 @@ func TestWatchSeesCommitsOfOthers(t *testing.T) {
 		}
 	}
 	expect(false)
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	expect(true)
 	expect(false)
 	must(t, c.AppendEpoch(0, epochRows(1, 0)))
@@ -232,7 +232,7 @@ func TestTheWriteAheadLogCutAnywhere(t *testing.T) {
 	const epochs, rows = 6, 40
 	dir := t.TempDir()
 	l := open(t, dir)
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	for e := range int64(epochs) {
 		must(t, c.AppendEpoch(e, epochRows(rows, e)))
 	}

@@ -11,7 +11,7 @@ import (
 // TestValuesMeasuredLater: what a finished run has stays, what it lacks comes with where it is from, and a second call changes nothing.
 func TestValuesMeasuredLater(t *testing.T) {
 	l := open(t, t.TempDir())
-	c, _, err := l.Claim(spec(1))
+	c, _, err := l.Lease(spec(1))
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -59,7 +59,7 @@ func TestValuesMeasuredLater(t *testing.T) {
 	}
 	// An attempt that computes epoch 2 again takes its values and their origin away, those of epoch 1 stay.
 	must(l.Reopen(c.Hash, func() error { return nil }))
-	c, _, err = l.Claim(spec(1))
+	c, _, err = l.Lease(spec(1))
 	must(err)
 	must(c.DeleteAfter(1))
 	if from, err := l.MeasuredLater(c.Hash); err != nil || len(from) != 1 || from[0].Epoch != 1 {

@@ -44,7 +44,7 @@ func isLab(t *testing.T, what, dir string) {
 	}
 }
 
-// TestEveryFailedCallOfALabIsTold lets each system call fail by which a lab is made, opened, copied, cleaned up, and by which a run is claimed or
+// TestEveryFailedCallOfALabIsTold lets each system call fail by which a lab is made, opened, copied, cleaned up, and by which a run is leased or
 // removed. There is an error that says so, or another way; and the lab is whole.
 func TestEveryFailedCallOfALabIsTold(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -156,8 +156,8 @@ func TestEveryFailedCallOfAChangeOfFoldersIsTold(t *testing.T) {
 				t.Errorf("%s: left over: %q, %v", what, left, err)
 			}
 		}},
-		"claiming": {func(l *Lab, _ string) error {
-			_, _, err := l.Claim(spec(5))
+		"leaseing": {func(l *Lab, _ string) error {
+			_, _, err := l.Lease(spec(5))
 			return err
 		}, func(t *testing.T, what string, l *Lab, err error) {
 			if held := l.Held(hashOf(5)); (held == nil || IsNotFound(held)) != (err != nil) {
@@ -198,7 +198,7 @@ func TestEveryFailedCallOfAChangeOfFoldersIsTold(t *testing.T) {
 					must(t, other.Close())
 				}
 				must(t, errors.Join(os.RemoveAll(to), os.Mkdir(to, 0o777)))
-				if again, _, err := l.Claim(spec(1)); name == "removing" && err == nil {
+				if again, _, err := l.Lease(spec(1)); name == "removing" && err == nil {
 					must(t, again.Finish())
 				}
 			})

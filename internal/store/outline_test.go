@@ -15,7 +15,7 @@ func TestOutlineHasARowOfEachStretch(t *testing.T) {
 	l := open(t, t.TempDir())
 	rng := rand.New(rand.NewPCG(1, 5))
 	for run, odd := range [][]int64{nil, {-7, 0, 40_000, 1_000_000}, {math.MinInt64, -1, math.MaxInt64 - 1, math.MaxInt64}, {math.MinInt64}} {
-		c, _, err := l.Claim(Spec{Kind: Script, Config: map[string]int{"a": run}})
+		c, _, err := l.Lease(Spec{Kind: Script, Config: map[string]int{"a": run}})
 		if err != nil {
 			t.Fatal(err)
 		}

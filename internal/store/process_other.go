@@ -4,7 +4,7 @@ package store
 
 import "os"
 
-// thisProcess does not identify the host: here only a stale heartbeat frees a claim.
+// thisProcess does not identify the host: here only a stale heartbeat frees a lease.
 func thisProcess() process {
 	host, _ := os.Hostname()
 	return process{host: host, pid: os.Getpid()}

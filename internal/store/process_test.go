@@ -56,7 +56,7 @@ func work(dir string) error {
 	}
 	defer l.Close()
 	for i := range 30 {
-		c, _, err := l.Claim(spec(i))
+		c, _, err := l.Lease(spec(i))
 		if errors.Is(err, ErrDone) || errors.As(err, new(*HeldError)) {
 			continue
 		}
@@ -125,7 +125,7 @@ func writeForEver(dir string) error {
 	if err != nil {
 		return err
 	}
-	c, run, err := l.Claim(spec(1))
+	c, run, err := l.Lease(spec(1))
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		whole(t, r, reported)
 	}
 	l := open(t, dir)
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	if c.Generation != 9 {
 		t.Errorf("generation %d after eight killed writers", c.Generation)
 	}
@@ -207,7 +207,7 @@ func whole(t *testing.T, r *Reader, last int64) {
 func TestReadersSeeWholeEpochs(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir)
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	for range 2 {

@@ -13,6 +13,6 @@ func thisProcess() process {
 	return process{host: host, hostID: host, pid: os.Getpid()}
 }
 
-// ended reports whether process pid no longer exists. A later process with the same number is mistaken for it: then the claim
+// ended reports whether process pid no longer exists. A later process with the same number is mistaken for it: then the lease
 // becomes free only when its heartbeat is stale.
 func ended(pid int, _ string) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

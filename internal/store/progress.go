@@ -8,7 +8,7 @@ import (
 
 // Progress is what a live page asks for several times a second: which runs are being computed and how far they have got.
 type Progress struct {
-	Active []RunProgress // runs with a claim, then those requested
+	Active []RunProgress // runs with a lease, then those requested
 	Runs   int           // in the lab
 	Newest int64         // grows when a run is added
 }
@@ -20,7 +20,7 @@ type RunProgress struct {
 	LastEpoch int64 // 0 if none
 }
 
-// Progress reads the claimed runs and those with the given hashes. Its cost does not grow with the number of values in the lab.
+// Progress reads the leased runs and those with the given hashes. Its cost does not grow with the number of values in the lab.
 func (r *Reader) Progress(also []string) (Progress, error) {
 	var p Progress
 	var err error
@@ -45,7 +45,7 @@ type RunCount struct {
 	Status     Status
 	Runs       int
 	Newest     time.Time // when the newest was added
-	Seconds    float64   // spent by the runs that are Done, from the last claim to the end
+	Seconds    float64   // spent by the runs that are Done, from the last lease to the end
 	Timed      int       // number of runs in Seconds
 }
 

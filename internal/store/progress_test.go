@@ -10,11 +10,11 @@ import (
 
 func TestProgressSeesWhoWorksAndHowFar(t *testing.T) {
 	l := open(t, t.TempDir())
-	a, _, err := l.Claim(Spec{Kind: Train, Config: map[string]int{"a": 1}})
+	a, _, err := l.Lease(Spec{Kind: Train, Config: map[string]int{"a": 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, _, err := l.Claim(Spec{Kind: Train, Config: map[string]int{"a": 2}})
+	b, _, err := l.Lease(Spec{Kind: Train, Config: map[string]int{"a": 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestProgressSeesWhoWorksAndHowFar(t *testing.T) {
 		t.Errorf("got %+v, want %+v of 2 runs", got, want)
 	}
 	if got, err = l.Progress(nil); err != nil || len(got.Active) != 1 {
-		t.Errorf("without names: %+v, %v; want the claimed run alone", got, err)
+		t.Errorf("without names: %+v, %v; want the leaseed run alone", got, err)
 	}
 }
 
@@ -50,7 +50,7 @@ func TestRunCountsCountEveryRunUnderItsStudyOrTag(t *testing.T) {
 	if err := l.SaveStudy("s", "", "", []Member{{Spec: spec(2, "x")}, {Spec: spec(4)}}); err != nil {
 		t.Fatal(err)
 	}
-	c, _, err := l.Claim(spec(4))
+	c, _, err := l.Lease(spec(4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ type picked struct {
 
 func TestPickReadsSomeMeasures(t *testing.T) {
 	l := open(t, t.TempDir())
-	c, _, err := l.Claim(Spec{Kind: Train, Config: map[string]int{}})
+	c, _, err := l.Lease(Spec{Kind: Train, Config: map[string]int{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestNewestReadsLastEpochs(t *testing.T) {
 	l := open(t, t.TempDir())
 	var hashes []string
 	for run := range 2 {
-		c, _, err := l.Claim(Spec{Kind: Train, Config: map[string]int{"a": run}})
+		c, _, err := l.Lease(Spec{Kind: Train, Config: map[string]int{"a": run}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestNewestReadsLastEpochs(t *testing.T) {
 func TestSinceReadsLaterEpochsAlone(t *testing.T) {
 	l := open(t, t.TempDir())
 	for run := range 2 { // another run's values are not read
-		c, _, err := l.Claim(Spec{Kind: Train, Config: map[string]int{"a": run}})
+		c, _, err := l.Lease(Spec{Kind: Train, Config: map[string]int{"a": run}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestSinceReadsLaterEpochsAlone(t *testing.T) {
 func TestCancelTakesARunFromItsProcess(t *testing.T) {
 	l := open(t, t.TempDir())
 	spec := Spec{Kind: Train, Config: map[string]int{}}
-	c, _, err := l.Claim(spec)
+	c, _, err := l.Lease(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestCancelTakesARunFromItsProcess(t *testing.T) {
 	if run, err := l.Run(c.Hash); err != nil || run.Status != Interrupted {
 		t.Errorf("the run is %v, %v", run.Status, err)
 	}
-	again, _, err := l.Claim(spec)
+	again, _, err := l.Lease(spec)
 	if err != nil {
 		t.Fatalf("a cancelled run cannot be resumed: %v", err)
 	}

@@ -22,7 +22,7 @@ func TestALabThatCannotBeWrittenTo(t *testing.T) {
 	defer os.RemoveAll(dir)
 	l, err := Open(dir, Options{})
 	must(t, err)
-	must(t, claimed(t, l, spec(1)).Finish())
+	must(t, leased(t, l, spec(1)).Finish())
 	must(t, l.Close())
 	program := filepath.Join(dir, "store.test")
 	must(t, copyFile(program, os.Args[0]))

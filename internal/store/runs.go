@@ -211,7 +211,7 @@ func (r *Reader) wrap(err error) error {
 	return fmt.Errorf("store: %s: %w", databasePath(r.dir), err)
 }
 
-// Attempt is one claim of a run: the work of one process, some of whose rows the run may hold.
+// Attempt is one lease of a run: the work of one process, some of whose rows the run may hold.
 type Attempt struct {
 	Generation int64
 	Started    time.Time

@@ -66,7 +66,7 @@ func TestListFilters(t *testing.T) {
 	add(Measure, 3, "")
 	add(Measure, 3, "late", "study 3") // an old run gains a tag, and a label as it has none
 	add(Train, 0, "ignored")
-	must(t, claimed(t, l, Spec{Kind: Solve, Config: map[string]any{"n": 2}}).Finish())
+	must(t, leased(t, l, Spec{Kind: Solve, Config: map[string]any{"n": 2}}).Finish())
 	for _, c := range []struct {
 		filter Filter
 		want   string
@@ -95,8 +95,8 @@ func TestListFilters(t *testing.T) {
 
 func TestRemoveAndGC(t *testing.T) {
 	l := open(t, t.TempDir())
-	c := claimed(t, l, spec(1))
-	kept := claimed(t, l, spec(2))
+	c := leased(t, l, spec(1))
+	kept := leased(t, l, spec(2))
 	must(t, c.AppendEpoch(0, epochRows(3, 0)))
 	must(t, kept.AppendEpoch(0, epochRows(3, 0)))
 	if err := l.Remove(c.Hash); !errors.As(err, new(*HeldError)) {

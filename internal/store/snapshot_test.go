@@ -16,7 +16,7 @@ func crowded(t *testing.T) *Lab {
 	t.Helper()
 	l := open(t, t.TempDir())
 	for n := 1; n <= 4; n++ {
-		c := claimed(t, l, spec(n))
+		c := leased(t, l, spec(n))
 		must(t, c.AppendEpoch(1, rowsOf(n, 1)))
 		must(t, []func() error{c.Finish, c.Interrupt, func() error { return nil }, func() error { return c.Fail(errors.New("reason")) }}[n-1]())
 	}
@@ -56,10 +56,10 @@ func TestASnapshotIsACopyInWhichNobodyWorks(t *testing.T) {
 			t.Errorf("run %d: remote %d, %v, want %d", n, got, err, remote)
 		}
 	}
-	var claims int
-	must(t, s.lab.db.QueryRow("SELECT count(*) FROM claim").Scan(&claims))
-	if void, err := s.Void(); err != nil || claims != 0 || !maps.Equal(void, map[string]bool{hashOf(6): true}) {
-		t.Errorf("%d claims; folders that are being removed: %v, %v", claims, void, err)
+	var leases int
+	must(t, s.lab.db.QueryRow("SELECT count(*) FROM claim").Scan(&leases))
+	if void, err := s.Void(); err != nil || leases != 0 || !maps.Equal(void, map[string]bool{hashOf(6): true}) {
+		t.Errorf("%d leases; folders that are being removed: %v, %v", leases, void, err)
 	}
 	must(t, errors.Join(s.Drop(hashOf(2)), s.Restart(hashOf(1))))
 	if err := errors.Join(s.Drop(hashOf(9)), s.Restart(hashOf(9))); !IsNotFound(err) {
@@ -120,7 +120,7 @@ func TestASnapshotThatCannotBeMade(t *testing.T) {
 }
 
 // TestReopenedRunsAreComputedAgain: a finished run becomes interrupted and keeps its rows, others stay what they are, and the folder is tidied while
-// nobody can claim the run. A run that is worked on is left alone.
+// nobody can lease the run. A run that is worked on is left alone.
 func TestReopenedRunsAreComputedAgain(t *testing.T) {
 	l := crowded(t)
 	before, err := l.StudyRevision()
@@ -178,7 +178,7 @@ func TestWhatIsNotVoidStays(t *testing.T) {
 // TestTakeRows: the run has the other's rows of the given series up to a step, in place of its own, each under the epoch of its step.
 func TestTakeRows(t *testing.T) {
 	l := open(t, t.TempDir())
-	from := claimed(t, l, spec(1))
+	from := leased(t, l, spec(1))
 	for epoch := int64(1); epoch <= 4; epoch++ {
 		rows := rowsOf(1, epoch)
 		for _, series := range []string{"lr", "other"} {
@@ -186,7 +186,7 @@ func TestTakeRows(t *testing.T) {
 		}
 		must(t, from.AppendEpoch(epoch, rows))
 	}
-	to := claimed(t, l, spec(2))
+	to := leased(t, l, spec(2))
 	must(t, to.AppendEpoch(9, rowsOf(2, 9)))
 	must(t, to.TakeRows(from.Hash, 3, "epoch", "lr"))
 	wanted, err := l.Values(from.Hash)

@@ -156,7 +156,7 @@ func studied(t *testing.T, f *failing) *Lab {
 	must(l.SaveStudy("study", "a title", "source", []Member{{Spec: spec(1), Note: "one"}, {Spec: spec(2), Note: "two"}, {Spec: spec(4), Note: "four"}}))
 	must(l.SetRemark("study", "words"))
 	for n := 1; n <= 3; n++ {
-		c, _, err := l.Claim(spec(n))
+		c, _, err := l.Lease(spec(n))
 		must(err)
 		must(c.AppendEpochs([]EpochRows{{1, rowsOf(n, 1)}, {2, rowsOf(n, 2)}}))
 		if n == 1 {
@@ -166,7 +166,7 @@ func studied(t *testing.T, f *failing) *Lab {
 		}
 	}
 	must(l.Tag(hashOf(1), "tag"))
-	_, _, err := l.Claim(spec(4)) // by a process that has ended
+	_, _, err := l.Lease(spec(4)) // by a process that has ended
 	must(err)
 	_, err = l.db.Exec("UPDATE claim SET pid_started = 'long ago'")
 	must(err)
@@ -336,59 +336,59 @@ func tables(t *testing.T, l *Lab) string {
 }
 
 // changes are what can be asked of a lab, each in one transaction.
-func changes(t *testing.T) map[string]func(l *Lab, c *Claim) error {
+func changes(t *testing.T) map[string]func(l *Lab, c *Lease) error {
 	one, two := hashOf(1), hashOf(2)
-	return map[string]func(l *Lab, c *Claim) error{
-		"ensure":      func(l *Lab, _ *Claim) error { s := spec(9); s.Tags = []string{"a"}; _, err := l.Ensure(s); return err },
-		"append":      func(_ *Lab, c *Claim) error { return c.AppendEpoch(3, many(3)) },
-		"append many": func(_ *Lab, c *Claim) error { return c.AppendEpochs([]EpochRows{{3, rowsOf(3, 3)}, {4, rowsOf(3, 4)}}) },
-		"append all": func(l *Lab, c *Claim) error {
+	return map[string]func(l *Lab, c *Lease) error{
+		"ensure":      func(l *Lab, _ *Lease) error { s := spec(9); s.Tags = []string{"a"}; _, err := l.Ensure(s); return err },
+		"append":      func(_ *Lab, c *Lease) error { return c.AppendEpoch(3, many(3)) },
+		"append many": func(_ *Lab, c *Lease) error { return c.AppendEpochs([]EpochRows{{3, rowsOf(3, 3)}, {4, rowsOf(3, 4)}}) },
+		"append all": func(l *Lab, c *Lease) error {
 			lost, err := l.AppendAll([]Part{{c, EpochRows{3, rowsOf(3, 3)}}})
 			return errors.Join(err, none(len(lost)))
 		},
-		"delete after": func(_ *Lab, c *Claim) error { return c.DeleteAfter(1) },
-		"beat":         func(_ *Lab, c *Claim) error { return c.Beat() },
-		"collect": func(l *Lab, _ *Claim) error {
+		"delete after": func(_ *Lab, c *Lease) error { return c.DeleteAfter(1) },
+		"beat":         func(_ *Lab, c *Lease) error { return c.Beat() },
+		"collect": func(l *Lab, _ *Lease) error {
 			if err := os.MkdirAll(l.RunDir(hashOf(7)), 0o777); err != nil {
 				return err
 			}
 			_, err := l.GC()
 			return err
 		},
-		"release":      func(l *Lab, _ *Claim) error { return l.Release(two) },
-		"work":         func(l *Lab, _ *Claim) error { return l.write(forgetWork) },
-		"drop":         func(l *Lab, _ *Claim) error { return (&Snapshot{lab: l}).Drop(one) },
-		"restart":      func(l *Lab, _ *Claim) error { return (&Snapshot{lab: l}).Restart(one) },
-		"finish":       func(_ *Lab, c *Claim) error { return c.Finish() },
-		"fail":         func(_ *Lab, c *Claim) error { return c.Fail(errors.New("reason")) },
-		"interrupt":    func(_ *Lab, c *Claim) error { return c.Interrupt() },
-		"remote":       func(_ *Lab, c *Claim) error { return c.SetRemote(7) },
-		"lab's remote": func(l *Lab, _ *Claim) error { return l.SetRemote(two, 7) },
-		"forget":       func(l *Lab, _ *Claim) error { return l.ForgetRemotes(0) },
-		"save study": func(l *Lab, _ *Claim) error {
+		"release":      func(l *Lab, _ *Lease) error { return l.Release(two) },
+		"work":         func(l *Lab, _ *Lease) error { return l.write(forgetWork) },
+		"drop":         func(l *Lab, _ *Lease) error { return (&Snapshot{lab: l}).Drop(one) },
+		"restart":      func(l *Lab, _ *Lease) error { return (&Snapshot{lab: l}).Restart(one) },
+		"finish":       func(_ *Lab, c *Lease) error { return c.Finish() },
+		"fail":         func(_ *Lab, c *Lease) error { return c.Fail(errors.New("reason")) },
+		"interrupt":    func(_ *Lab, c *Lease) error { return c.Interrupt() },
+		"remote":       func(_ *Lab, c *Lease) error { return c.SetRemote(7) },
+		"lab's remote": func(l *Lab, _ *Lease) error { return l.SetRemote(two, 7) },
+		"forget":       func(l *Lab, _ *Lease) error { return l.ForgetRemotes(0) },
+		"save study": func(l *Lab, _ *Lease) error {
 			return l.SaveStudy("other", "t", "s", []Member{{Spec: spec(1)}, {Spec: spec(8)}})
 		},
-		"cancel": func(l *Lab, _ *Claim) error { return l.Cancel(two) },
-		"reopen": func(l *Lab, _ *Claim) error { return l.Tidy(one, func() error { return nil }) },
-		"label":  func(l *Lab, _ *Claim) error { return l.SetLabel(one, "label") },
-		"tag":    func(l *Lab, _ *Claim) error { return l.Tag(one, "another") },
-		"untag":  func(l *Lab, _ *Claim) error { return l.Untag(one, "tag") },
-		"remark": func(l *Lab, _ *Claim) error { return l.SetRemark("study", "others") },
-		"measured": func(l *Lab, _ *Claim) error {
+		"cancel": func(l *Lab, _ *Lease) error { return l.Cancel(two) },
+		"reopen": func(l *Lab, _ *Lease) error { return l.Tidy(one, func() error { return nil }) },
+		"label":  func(l *Lab, _ *Lease) error { return l.SetLabel(one, "label") },
+		"tag":    func(l *Lab, _ *Lease) error { return l.Tag(one, "another") },
+		"untag":  func(l *Lab, _ *Lease) error { return l.Untag(one, "tag") },
+		"remark": func(l *Lab, _ *Lease) error { return l.SetRemark("study", "others") },
+		"measured": func(l *Lab, _ *Lease) error {
 			_, err := l.AddMeasured(one, many(2), Program{Version: "1", Kernel: "generic"}, "features/2")
 			return err
 		},
-		"no remark":  func(l *Lab, _ *Claim) error { return l.SetRemark("study", "") },
-		"stop study": func(l *Lab, _ *Claim) error { return l.CancelStudy("study") },
-		"open study": func(l *Lab, _ *Claim) error { return l.OpenStudy("study") },
-		"retry":      func(l *Lab, _ *Claim) error { _, err := l.RetryStudy("study"); return err },
-		"no study":   func(l *Lab, _ *Claim) error { return l.RemoveStudy("study") },
+		"no remark":  func(l *Lab, _ *Lease) error { return l.SetRemark("study", "") },
+		"stop study": func(l *Lab, _ *Lease) error { return l.CancelStudy("study") },
+		"open study": func(l *Lab, _ *Lease) error { return l.OpenStudy("study") },
+		"retry":      func(l *Lab, _ *Lease) error { _, err := l.RetryStudy("study"); return err },
+		"no study":   func(l *Lab, _ *Lease) error { return l.RemoveStudy("study") },
 	}
 }
 
 func none(n int) error {
 	if n > 0 {
-		return errors.New("a claim is lost")
+		return errors.New("a lease is lost")
 	}
 	return nil
 }
@@ -410,7 +410,7 @@ func TestAChangeIsWholeOrNone(t *testing.T) {
 		l := studied(t, f)
 		now := time.Now()
 		l.now = func() time.Time { return now }
-		c, _, err := l.Claim(spec(3))
+		c, _, err := l.Lease(spec(3))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -429,17 +429,17 @@ func TestAChangeIsWholeOrNone(t *testing.T) {
 	}
 }
 
-// TestClaimingIsWholeOrNone: a claim that fails is none, so that the run can be claimed, and its folder is there afterwards.
-func TestClaimingIsWholeOrNone(t *testing.T) {
-	for name, claim := range map[string]func(l *Lab) (*Claim, Run, error){
-		"claim":   func(l *Lab) (*Claim, Run, error) { return l.Claim(spec(2)) },
-		"again":   func(l *Lab) (*Claim, Run, error) { return l.Again(spec(1)) },
-		"new run": func(l *Lab) (*Claim, Run, error) { return l.Claim(spec(7)) },
+// TestLeasingIsWholeOrNone: a lease that fails is none, so that the run can be leased, and its folder is there afterwards.
+func TestLeasingIsWholeOrNone(t *testing.T) {
+	for name, lease := range map[string]func(l *Lab) (*Lease, Run, error){
+		"claim":   func(l *Lab) (*Lease, Run, error) { return l.Lease(spec(2)) },
+		"again":   func(l *Lab) (*Lease, Run, error) { return l.Again(spec(1)) },
+		"new run": func(l *Lab) (*Lease, Run, error) { return l.Lease(spec(7)) },
 	} {
 		f := &failing{}
 		l := studied(t, f)
-		var c *Claim
-		f.each(t, l, name, func() (err error) { c, _, err = claim(l); return err }, func(what string, err error) {
+		var c *Lease
+		f.each(t, l, name, func() (err error) { c, _, err = lease(l); return err }, func(what string, err error) {
 			if !errors.Is(err, errDisk) || c != nil {
 				t.Fatalf("%s fails: %v, %v", what, c, err)
 			}

@@ -1,7 +1,7 @@
 // Package store keeps a lab: what was computed, with which configuration, by which program, and every resulting number, in one
 // SQLite file next to a directory per run.
 //
-// lab.go opens a lab; identity.go says when two runs are the same run; claim.go lets one process at a time do the work; values.go
+// lab.go opens a lab; identity.go says when two runs are the same run; lease.go lets one process at a time do the work; values.go
 // holds the numbers. docs/lab.md describes the lab for users of other tools.
 package store
 
@@ -33,7 +33,7 @@ func (k Kind) known() bool {
 // Status is the state of a run.
 type Status string
 
-// The states of a run. A run whose process was killed stays Running until another process claims it.
+// The states of a run. A run whose process was killed stays Running until another process leases it.
 const (
 	Pending     Status = "pending"
 	Running     Status = "running"
@@ -70,22 +70,22 @@ type Run struct {
 	Error      string // why it failed, or that a user stopped it; "" unless Failed or Cancelled
 	Label      string
 	Tags       []string // sorted
-	Program    Program  // of the last process that claimed it
-	Generation int64    // counts claims
+	Program    Program  // of the last process that leased it
+	Generation int64    // counts leases
 	HasEpochs  bool     // whether AppendEpoch was ever called
 	LastEpoch  int64    // the newest epoch with rows in the lab; valid if HasEpochs
 	Created    time.Time
-	Started    time.Time // of the last claim; zero if none
+	Started    time.Time // of the last lease; zero if none
 	Finished   time.Time // zero unless Done, Failed or Interrupted
 }
 
-// ErrDone is returned by Claim for a run that has finished.
+// ErrDone is returned by Lease for a run that has finished.
 var ErrDone = errors.New("store: the run is done")
 
-// ErrLost is returned for a write through a claim that another process has since taken over.
+// ErrLost is returned for a write through a lease that another process has since taken over.
 var ErrLost = errors.New("store: another process has taken the run over")
 
-// HeldError is returned by Claim, Remove and the like for a run that a living process works on.
+// HeldError is returned by Lease, Remove and the like for a run that a living process works on.
 type HeldError struct {
 	Hash      string
 	Host      string

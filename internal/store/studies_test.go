@@ -23,11 +23,11 @@ func TestStudiesShareRuns(t *testing.T) {
 	l := open(t, t.TempDir())
 	must(t, l.SaveStudy("a", "First", "text", members(1, 2, 3)))
 	must(t, l.SaveStudy("b", "", "", members(4, 3)))
-	c := claimed(t, l, spec(3))
+	c := leased(t, l, spec(3))
 	must(t, c.Finish())
-	c = claimed(t, l, spec(2))
+	c = leased(t, l, spec(2))
 	must(t, c.Fail(errors.New("no luck")))
-	claimed(t, l, spec(1))
+	leased(t, l, spec(1))
 	a, err := l.Study("a")
 	must(t, err)
 	if a.Runs != 3 || a.Counts[Done] != 1 || a.Counts[Failed] != 1 || a.Counts[Running] != 1 || a.Open() != 1 || a.Title != "First" || a.Source != "text" || a.Cancelled {
@@ -84,7 +84,7 @@ func TestCancelRetryAndRevision(t *testing.T) {
 		t.Fatal(before, err)
 	}
 	must(t, l.SaveStudy("a", "", "", members(1, 2)))
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	must(t, c.Fail(errors.New("no luck")))
 	must(t, l.CancelStudy("a"))
 	a, err := l.Study("a")
@@ -110,7 +110,7 @@ func TestCancelledRunsStayOutOfTheirStudies(t *testing.T) {
 	l := open(t, t.TempDir())
 	must(t, l.SaveStudy("a", "", "", members(1, 2)))
 	must(t, l.SaveStudy("b", "", "", members(1)))
-	hash := claimed(t, l, spec(1)).Hash
+	hash := leased(t, l, spec(1)).Hash
 	revision := int64(2)
 	state := func(what string, cancelled bool, grown int64, err error) {
 		t.Helper()
@@ -138,22 +138,22 @@ func TestCancelledRunsStayOutOfTheirStudies(t *testing.T) {
 	state("open", false, 1, l.OpenStudy("b"))
 	state("cancel again", true, 2, l.Cancel(hash))
 	state("save", false, 1, l.SaveStudy("b", "", "", members(1)))
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	if err := l.Release(hash); err == nil {
 		t.Error("a running run was released")
 	}
 	must(t, c.Fail(errors.New("no luck")))
 	state("release what failed", false, 2, l.Release(hash))
 	state("cancel once more", true, 2, l.Cancel(hash))
-	claimed(t, l, spec(1))
+	leased(t, l, spec(1))
 	if run, err := l.Run(hash); err != nil || run.Status != Running || run.Error != "" {
-		t.Errorf("claimed: %s %q, %v", run.Status, run.Error, err)
+		t.Errorf("leaseed: %s %q, %v", run.Status, run.Error, err)
 	}
 }
 
 func TestRowsGoFromLabToLab(t *testing.T) {
 	from, to := open(t, t.TempDir()), open(t, t.TempDir())
-	a := claimed(t, from, spec(1))
+	a := leased(t, from, spec(1))
 	must(t, a.AppendEpoch(1, epochRows(3, 1)))
 	must(t, a.AppendEpoch(2, append(epochRows(2, 2), Value{Key: Key{"epoch", "", "", "bad"}, Step: 2, Value: math.NaN()})))
 	must(t, a.AppendEpoch(5, epochRows(100, 5)))
@@ -163,7 +163,7 @@ func TestRowsGoFromLabToLab(t *testing.T) {
 	}
 	all, err := from.RowsAfter(a.Hash, -1)
 	must(t, err)
-	b, other := claimed(t, to, spec(1)), claimed(t, to, spec(2))
+	b, other := leased(t, to, spec(1)), leased(t, to, spec(2))
 	var parts []Part
 	for _, e := range all {
 		parts = append(parts, Part{b, e}, Part{other, e})
@@ -174,7 +174,7 @@ func TestRowsGoFromLabToLab(t *testing.T) {
 	}
 	want, err := from.Values(a.Hash)
 	must(t, err)
-	for _, c := range []*Claim{b, other} {
+	for _, c := range []*Lease{b, other} {
 		got, err := to.Values(c.Hash)
 		run, err2 := to.Run(c.Hash)
 		if err != nil || err2 != nil || !slices.Equal(got, want) || len(got) != 106 || run.LastEpoch != 5 {
@@ -186,7 +186,7 @@ func TestRowsGoFromLabToLab(t *testing.T) {
 func TestAppendAllLeavesOutWhatIsLost(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir)
-	kept, gone := claimed(t, l, spec(1)), claimed(t, l, spec(2))
+	kept, gone := leased(t, l, spec(1)), leased(t, l, spec(2))
 	_, err := l.db.Exec("UPDATE claim SET generation = 9 WHERE run = ?", gone.run)
 	must(t, err)
 	rows := EpochRows{Epoch: 1, Rows: epochRows(4, 1)}
@@ -197,7 +197,7 @@ func TestAppendAllLeavesOutWhatIsLost(t *testing.T) {
 	select {
 	case <-gone.Lost():
 	default:
-		t.Error("the lost claim does not know")
+		t.Error("the lost lease does not know")
 	}
 	a, err1 := l.Values(kept.Hash)
 	b, err2 := l.Values(gone.Hash)
@@ -208,7 +208,7 @@ func TestAppendAllLeavesOutWhatIsLost(t *testing.T) {
 
 func TestRemoteGeneration(t *testing.T) {
 	l := open(t, t.TempDir())
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	if g, err := l.Remote(c.Hash); g != 0 || err != nil {
 		t.Errorf("%d, %v", g, err)
 	}
@@ -294,13 +294,13 @@ func BenchmarkAppendAll(b *testing.B) {
 
 func appendAll(b *testing.B, epochs int64) {
 	l := open(b, b.TempDir())
-	var claims []*Claim
+	var leases []*Lease
 	for i := range 100 {
-		c, _, err := l.Claim(spec(i))
+		c, _, err := l.Lease(spec(i))
 		if err != nil {
 			b.Fatal(err)
 		}
-		claims = append(claims, c)
+		leases = append(leases, c)
 	}
 	stop := make(chan struct{})
 	defer close(stop)
@@ -310,7 +310,7 @@ func appendAll(b *testing.B, epochs int64) {
 			case <-stop:
 				return
 			default:
-				l.Series(claims[7].Hash, epochRows(1, 0)[0].Key)
+				l.Series(leases[7].Hash, epochRows(1, 0)[0].Key)
 			}
 		}
 	}()
@@ -318,8 +318,8 @@ func appendAll(b *testing.B, epochs int64) {
 	for b.Loop() {
 		var parts []Part
 		for epoch := last + 1; epoch <= last+epochs; epoch++ {
-			for _, c := range claims {
-				parts = append(parts, Part{Claim: c, EpochRows: EpochRows{Epoch: epoch, Rows: epochRows(50, epoch)}})
+			for _, c := range leases {
+				parts = append(parts, Part{Lease: c, EpochRows: EpochRows{Epoch: epoch, Rows: epochRows(50, epoch)}})
 				stored += 50
 			}
 		}

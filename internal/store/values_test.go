@@ -14,7 +14,7 @@ import (
 
 func TestValuesAreKeptExactly(t *testing.T) {
 	l := open(t, t.TempDir())
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	key := func(measure string) Key { return Key{"epoch", "train", "", measure} }
 	rows := []Value{
 		{key("a"), 1, 0.1, ""},
@@ -71,15 +71,15 @@ func TestRowsAgainstAModel(t *testing.T) {
 			value float64
 			epoch int64
 		}
-		claims, models := make([]*Claim, 2), []map[cell]stored{{}, {}}
-		for i := range claims {
-			if claims[i], _, err = l.Claim(spec(10*trial + i)); err != nil {
+		leases, models := make([]*Lease, 2), []map[cell]stored{{}, {}}
+		for i := range leases {
+			if leases[i], _, err = l.Lease(spec(10*trial + i)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for range rapid.IntRange(1, 6).Draw(t, "writes") {
 			which, epoch := rapid.IntRange(0, 1).Draw(t, "run"), rapid.Int64Range(-1, 5).Draw(t, "epoch")
-			c, model := claims[which], models[which]
+			c, model := leases[which], models[which]
 			if rapid.Bool().Draw(t, "delete") {
 				err = c.DeleteAfter(epoch)
 				for k, v := range model {
@@ -112,7 +112,7 @@ func TestRowsAgainstAModel(t *testing.T) {
 			sort.Slice(want, func(i, j int) bool {
 				return want[i].Layer < want[j].Layer || want[i].Layer == want[j].Layer && want[i].Step < want[j].Step
 			})
-			got, err := l.Values(claims[i].Hash)
+			got, err := l.Values(leases[i].Hash)
 			if err != nil || !slices.Equal(got, want) {
 				t.Fatalf("run %d: got %v, %v\nwant %v", i, got, err, want)
 			}
@@ -122,7 +122,7 @@ func TestRowsAgainstAModel(t *testing.T) {
 
 func TestResumeDeletesLaterEpochs(t *testing.T) {
 	l := open(t, t.TempDir())
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	for e := range int64(5) {
 		must(t, c.AppendEpoch(e, epochRows(3, e)))
 	}
@@ -147,7 +147,7 @@ func TestResumeDeletesLaterEpochs(t *testing.T) {
 
 func TestAnEpochThatFailsLeavesNothing(t *testing.T) {
 	l := open(t, t.TempDir())
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	// The last row breaks the transaction after the others and their new keys went in.
 	_, err := l.db.Exec(`CREATE TRIGGER full BEFORE INSERT ON value WHEN new.step = 99 BEGIN SELECT raise(ABORT, 'disk full'); END`)
 	must(t, err)
@@ -169,7 +169,7 @@ func TestAnEpochThatFailsLeavesNothing(t *testing.T) {
 
 func TestTheViewsAreTidy(t *testing.T) {
 	l := open(t, t.TempDir())
-	c := claimed(t, l, spec(1))
+	c := leased(t, l, spec(1))
 	must(t, c.AppendEpoch(0, []Value{{Key{"epoch", "test", "fc", "nc1_pinv"}, 3, 0.25, ""}}))
 	var run, series, split, layer, measure, kernel string
 	var step int64
@@ -190,7 +190,7 @@ func TestTheViewsAreTidy(t *testing.T) {
 // TestManyRunsAtOnce reads values of three runs, one of which the lab lacks.
 func TestManyRunsAtOnce(t *testing.T) {
 	l := open(t, t.TempDir())
-	a, b := claimed(t, l, spec(1)), claimed(t, l, spec(2))
+	a, b := leased(t, l, spec(1)), leased(t, l, spec(2))
 	key := func(split, measure string) Key { return Key{"epoch", split, "", measure} }
 	must(t, a.AppendEpoch(1, []Value{{key("train", "x"), 1, 2, ""}, {key("test", "x"), 1, 0, "none"}, {key("train", "y"), 1, 7, ""}}))
 	must(t, a.AppendEpoch(2, []Value{{key("train", "x"), 2, 0.5, ""}}))

@@ -53,18 +53,18 @@ func (r *Reader) explain(err error) error {
 	return r.wrap(err)
 }
 
-// write runs one transaction that succeeds only while c is its run's claim.
-func (c *Claim) write(do func(tx *sql.Tx) error) error {
+// write runs one transaction that succeeds only while c is its run's lease.
+func (c *Lease) write(do func(tx *sql.Tx) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.givenUp {
-		panic("store: write through a claim that was given up")
+		panic("store: write through a lease that was given up")
 	}
 	return c.fenced(do)
 }
 
 // fenced is write for a caller that holds c.mu. Each write is also a heartbeat.
-func (c *Claim) fenced(do func(tx *sql.Tx) error) error {
+func (c *Lease) fenced(do func(tx *sql.Tx) error) error {
 	err := c.lab.writePatiently(func(tx *sql.Tx) error {
 		if err := c.fence(tx); err != nil {
 			return err
@@ -78,15 +78,15 @@ func (c *Claim) fenced(do func(tx *sql.Tx) error) error {
 }
 
 // lose signals, once, that another process has the run. The caller holds c.mu.
-func (c *Claim) lose() {
+func (c *Lease) lose() {
 	if !c.isLost {
 		c.isLost = true
 		close(c.lost)
 	}
 }
 
-// fence returns ErrLost unless c is its run's claim, and sets the heartbeat.
-func (c *Claim) fence(tx *sql.Tx) error {
+// fence returns ErrLost unless c is its run's lease, and sets the heartbeat.
+func (c *Lease) fence(tx *sql.Tx) error {
 	res, err := tx.Exec("UPDATE claim SET heartbeat = ? WHERE run = ? AND generation = ?", c.lab.now().UnixMilli(), c.run, c.Generation)
 	if err != nil {
 		return err
@@ -100,12 +100,12 @@ func (c *Claim) fence(tx *sql.Tx) error {
 
 // AppendEpoch writes an epoch's rows in one transaction, all or none. A row replaces an earlier one with the same key and step. A
 // NaN or infinite Value is stored as missing.
-func (c *Claim) AppendEpoch(epoch int64, rows []Value) error {
+func (c *Lease) AppendEpoch(epoch int64, rows []Value) error {
 	return c.AppendEpochs([]EpochRows{{epoch, rows}})
 }
 
 // AppendEpochs is AppendEpoch for several epochs, in ascending order, in one transaction.
-func (c *Claim) AppendEpochs(epochs []EpochRows) error {
+func (c *Lease) AppendEpochs(epochs []EpochRows) error {
 	if len(epochs) == 0 {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (c *Claim) AppendEpochs(epochs []EpochRows) error {
 
 // DeleteAfter deletes the rows of epochs later than epoch, in one transaction: a run that resumes from the checkpoint of an epoch
 // calls it first. -1 deletes all.
-func (c *Claim) DeleteAfter(epoch int64) error {
+func (c *Lease) DeleteAfter(epoch int64) error {
 	return c.write(func(tx *sql.Tx) error {
 		if err := execute(tx, "DELETE FROM value WHERE run = ? AND epoch > ?", c.run, epoch); err != nil {
 			return err
@@ -138,21 +138,21 @@ func (c *Claim) DeleteAfter(epoch int64) error {
 }
 
 // Beat records that this process is alive and returns ErrLost if it has lost the run.
-func (c *Claim) Beat() error { return c.write(func(*sql.Tx) error { return nil }) }
+func (c *Lease) Beat() error { return c.write(func(*sql.Tx) error { return nil }) }
 
 // Lost is closed once a heartbeat or a write has found that another process has the run.
-func (c *Claim) Lost() <-chan struct{} { return c.lost }
+func (c *Lease) Lost() <-chan struct{} { return c.lost }
 
-// Finish marks the run Done and gives up the claim. In a lab that was moved it, as Fail, marks the run Interrupted and returns a *MovedError.
-func (c *Claim) Finish() error { return c.giveUp(Done, "") }
+// Finish marks the run Done and gives up the lease. In a lab that was moved it, as Fail, marks the run Interrupted and returns a *MovedError.
+func (c *Lease) Finish() error { return c.giveUp(Done, "") }
 
-// Fail marks the run Failed, with cause as the reason, and gives up the claim.
-func (c *Claim) Fail(cause error) error { return c.giveUp(Failed, cause.Error()) }
+// Fail marks the run Failed, with cause as the reason, and gives up the lease.
+func (c *Lease) Fail(cause error) error { return c.giveUp(Failed, cause.Error()) }
 
-// Interrupt marks the run Interrupted, which Claim resumes, and gives up the claim.
-func (c *Claim) Interrupt() error { return c.giveUp(Interrupted, "") }
+// Interrupt marks the run Interrupted, which Lease resumes, and gives up the lease.
+func (c *Lease) Interrupt() error { return c.giveUp(Interrupted, "") }
 
-func (c *Claim) giveUp(status Status, reason string) error {
+func (c *Lease) giveUp(status Status, reason string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.givenUp {

@@ -16,7 +16,7 @@
 // A run moves through these states:
 //
 //	          1              2              3
-//	waiting ────► claimed ────► running ────► done
+//	waiting ────► leased ────► running ────► done
 //	 ▲ ▲ ▲           │           │ │ │
 //	 │ │ └─────4─────┴─────4─────┘ │ └──5──► failed
 //	 │ │                           6           │
@@ -25,23 +25,23 @@
 //
 // Each arrow belongs to one process, or to the user:
 //
-//  1. A worker, by its claim in the queue.
-//  2. The coordinator, by a claim in the lab: for a slot of its own process, or for a worker elsewhere when its first message
-//     arrives. A `collapse train` on the lab also claims a run; the coordinator then leaves it alone.
-//  3. The process that holds the lab's claim, once the lab has all rows and files.
+//  1. A worker, by its lease in the queue.
+//  2. The coordinator, by a lease in the lab: for a slot of its own process, or for a worker elsewhere when its first message
+//     arrives. A `collapse train` on the lab also leases a run; the coordinator then leaves it alone.
+//  3. The process that holds the lab's lease, once the lab has all rows and files.
 //  4. The worker, when it stops or its machine cannot do the run (queue.Unfit); another worker, when it falls silent. The next one
 //     continues from the last checkpoint.
-//  5. The process that holds the lab's claim, when the run itself cannot be done (queue.Fail) or no attempt is left.
-//  6. The user (study cancel); a waiting or claimed run can be cancelled, too. The coordinator takes the job out of the queue.
+//  5. The process that holds the lab's lease, when the run itself cannot be done (queue.Fail) or no attempt is left.
+//  6. The user (study cancel); a waiting or leased run can be cancelled, too. The coordinator takes the job out of the queue.
 //  7. The user (study resume; study retry).
 //
 // The lab stores these states as store.Pending (waiting, before any attempt), Interrupted (waiting after one, or
-// cancelled), Running, Done and Failed; only the queue knows that a run is claimed.
+// cancelled), Running, Done and Failed; only the queue knows that a run is leased.
 //
-// Claims have generations, of two kinds. The queue's generation rises with every claim of a job and is part of every
+// Leases have generations, of two kinds. The queue's generation rises with every lease of a job and is part of every
 // message of its worker: the messages of an overtaken worker carry an older one than the lab has noted
-// (store.Lab.SetRemote), and are dropped. The lab's generation rises with every claim of a run and separates the
-// processes of one machine: the process that lost its claim gets store.ErrLost at its next write.
+// (store.Lab.SetRemote), and are dropped. The lab's generation rises with every lease of a run and separates the
+// processes of one machine: the process that lost its lease gets store.ErrLost at its next write.
 //
 // See file.go for what the user writes, kind.go for what computing a run means, place.go and trial.go for searches.
 package study

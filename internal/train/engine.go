@@ -16,7 +16,7 @@ type Float interface{ float32 | float64 }
 // the orders and use the numbers: they choose learning rates, compute losses and measures, and keep rows and checkpoints. native
 // uses this program's own kernels, external another process.
 type backend[T Float] interface {
-	// open begins a run that has been claimed, with initial weights; before it, only machine and close are called. files is the
+	// open begins a run that has been leased, with initial weights; before it, only machine and close are called. files is the
 	// run's folder, where the engine may keep files that it removes on close. The end of ctx also ends every later call. With
 	// ignoreMemory, open begins even if a device seems to have too little memory.
 	open(ctx context.Context, run string, files rundir.Writer, ignoreMemory bool) error

@@ -50,11 +50,11 @@ func TestEngineThatFailsIsNotARunThatDiverged(t *testing.T) {
 func TestCheckpointsNameTheEngine(t *testing.T) {
 	s := tinySession[float32](t, tinyConfig(), nil)
 	s.engine = otherEngine{backend: s.engine}
-	claim, _, err := newLab(t).Claim(store.Spec{Kind: store.Train, Config: map[string]any{}})
+	lease, _, err := newLab(t).Lease(store.Spec{Kind: store.Train, Config: map[string]any{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &job[float32]{s: s, claim: claim}
+	j := &job[float32]{s: s, lease: lease}
 	if got := j.state(1, nil).Machine; got != (Machine{Kernel: "other"}) {
 		t.Errorf("the checkpoint is of %v", got)
 	}

@@ -52,7 +52,7 @@ func (j *job[T]) adopt() (s *saved, why string, err error) {
 	if s.state.Machine != j.s.engine.machine() || s.state.Version != version.ID() {
 		return nil, "another machine or version of the program computed it", nil
 	}
-	return s, "", j.claim.TakeRows(run.Hash, int64(epoch), seriesEpoch)
+	return s, "", j.lease.TakeRows(run.Hash, int64(epoch), seriesEpoch)
 }
 
 // sameBeginning compares two canonical configurations without run.epochs. Values derived from the epochs, as the period of a cosine

@@ -159,7 +159,7 @@ func TestEngineFaultsAreErrorsInWords(t *testing.T) {
 			pool.Close()
 			gone(t, *pids)
 			if strings.HasPrefix(fault, "hello:") {
-				return // nothing was claimed
+				return // nothing was leased
 			}
 			run, err := lab.Run(r.Run)
 			if err != nil || run.Status != store.Interrupted {
@@ -203,7 +203,7 @@ func TestMemoryThatRunsOutOnTheWay(t *testing.T) {
 	}
 }
 
-// TestDeviceThatIsNotThere: nothing is claimed, the message lists the existing devices, and the process stays for other runs.
+// TestDeviceThatIsNotThere: nothing is leased, the message lists the existing devices, and the process stays for other runs.
 func TestDeviceThatIsNotThere(t *testing.T) {
 	c, lab := elsewhere(), newLab(t)
 	pool, pids := fakePool(t, c, "")
@@ -347,7 +347,7 @@ func beginWithNative(t *testing.T, c Config, lab *store.Lab, epochs int) {
 	if !errors.As(err, &stopped) {
 		t.Fatal(err)
 	}
-	claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Config: json.RawMessage(canonical)})
+	lease, _, err := lab.Lease(store.Spec{Kind: store.Train, Config: json.RawMessage(canonical)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,16 +357,16 @@ func beginWithNative(t *testing.T, c Config, lab *store.Lab, epochs int) {
 		t.Fatal(err)
 	}
 	saved.state.Run = hash
-	ours := &checkpoints{Writer: rundir.Dir(claim.Dir).Writer(nil), run: hash}
-	if err := errors.Join(os.MkdirAll(filepath.Join(claim.Dir, "ckpt"), 0o777), ours.save(saved.state, saved.model, saved.optim)); err != nil {
+	ours := &checkpoints{Writer: rundir.Dir(lease.Dir).Writer(nil), run: hash}
+	if err := errors.Join(os.MkdirAll(filepath.Join(lease.Dir, "ckpt"), 0o777), ours.save(saved.state, saved.model, saved.optim)); err != nil {
 		t.Fatal(err)
 	}
 	for e := 1; e <= epochs; e++ {
-		if err := claim.AppendEpoch(int64(e), rowsOf(t, ownLab, r.Run, e)); err != nil {
+		if err := lease.AppendEpoch(int64(e), rowsOf(t, ownLab, r.Run, e)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := claim.Interrupt(); err != nil {
+	if err := lease.Interrupt(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -98,9 +98,9 @@ func newStopped(f testing.TB) *stopped {
 	team := parallel.NewTeam(1)
 	f.Cleanup(team.Close)
 	session := tinySession[float32](f, c, team)
-	claim, _, err := lab.Claim(store.Spec{Kind: s.run.Kind, Config: s.run.Config, Program: ThisProgram()})
+	lease, _, err := lab.Lease(store.Spec{Kind: s.run.Kind, Config: s.run.Config, Program: ThisProgram()})
 	fuzzMust(f, err)
-	s.job = newJob(session, lab, claim, Options{Team: team})
+	s.job = newJob(session, lab, lease, Options{Team: team})
 	return s
 }
 

@@ -14,7 +14,7 @@ func copyEpochs(t *testing.T, dst, src *store.Lab, hash string, keep func(epoch 
 	if err != nil {
 		t.Fatal(err)
 	}
-	claim, _, err := dst.Claim(store.Spec{Kind: run.Kind, Config: run.Config, Program: run.Program})
+	lease, _, err := dst.Lease(store.Spec{Kind: run.Kind, Config: run.Config, Program: run.Program})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,10 +25,10 @@ func copyEpochs(t *testing.T, dst, src *store.Lab, hash string, keep func(epoch 
 	for i := range epochs {
 		epochs[i].Rows = slices.DeleteFunc(epochs[i].Rows, func(v store.Value) bool { return !keep(epochs[i].Epoch, v.Key) })
 	}
-	if err := claim.AppendEpochs(epochs); err != nil {
+	if err := lease.AppendEpochs(epochs); err != nil {
 		t.Fatal(err)
 	}
-	if err := claim.Interrupt(); err != nil {
+	if err := lease.Interrupt(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -17,11 +17,11 @@ const seriesEpoch = "epoch" // rows count epochs, from 1; from 0 with run.measur
 // by this run, not those taken from a shorter run.
 var SpentKey = store.Key{Series: "spent", Measure: "core_seconds"}
 
-// job is a claimed run under way: the session and everything that outlives it.
+// job is a leased run under way: the session and everything that outlives it.
 type job[T Float] struct {
 	s     *session[T]
 	cfg   Config // as the user gave it
-	claim *store.Claim
+	lease *store.Lease
 	lab   *store.Lab
 	spec  []byte // canonical configuration
 	ckpt  *checkpoints
@@ -43,20 +43,20 @@ type job[T Float] struct {
 // writeEvery bounds how often the rows of short epochs are written, since each write waits for the disk. Rows are never written after their checkpoint.
 const writeEvery = 250 * time.Millisecond
 
-func newJob[T Float](s *session[T], lab *store.Lab, claim *store.Claim, opts Options) *job[T] {
-	j := &job[T]{s: s, cfg: s.cfg.given, claim: claim, lab: lab, spec: s.in.canonical(s.cfg.given), files: rundir.Dir(claim.Dir).Writer(opts.FS), opts: opts}
-	j.ckpt = &checkpoints{Writer: j.files, run: claim.Hash, keep: s.cfg.keep}
-	j.watch = watch{sink: opts.Sink, lost: claim.Lost(), start: time.Now(), booked: time.Now(), left: j.left}
+func newJob[T Float](s *session[T], lab *store.Lab, lease *store.Lease, opts Options) *job[T] {
+	j := &job[T]{s: s, cfg: s.cfg.given, lease: lease, lab: lab, spec: s.in.canonical(s.cfg.given), files: rundir.Dir(lease.Dir).Writer(opts.FS), opts: opts}
+	j.ckpt = &checkpoints{Writer: j.files, run: lease.Hash, keep: s.cfg.keep}
+	j.watch = watch{sink: opts.Sink, lost: lease.Lost(), start: time.Now(), booked: time.Now(), left: j.left}
 	return j
 }
 
 // run goes from the newest checkpoint to the end.
 func (j *job[T]) run(ctx context.Context) (Result, error) {
-	result := Result{Run: j.claim.Hash, Dir: j.claim.Dir}
+	result := Result{Run: j.lease.Hash, Dir: j.lease.Dir}
 	if err := j.files.Begin(PrintConfig(j.cfg)); err != nil {
 		return result, fmt.Errorf("train: %w", err)
 	}
-	if err := j.s.engine.open(ctx, j.claim.Hash, j.files, j.opts.IgnoreMemory); err != nil {
+	if err := j.s.engine.open(ctx, j.lease.Hash, j.files, j.opts.IgnoreMemory); err != nil {
 		return result, err
 	}
 	if err := j.restore(); err != nil {
@@ -132,7 +132,7 @@ func (j *job[T]) restore() error {
 		}
 	}
 	if saved == nil {
-		return j.claim.DeleteAfter(-1)
+		return j.lease.DeleteAfter(-1)
 	}
 	st := saved.state
 	if err := j.acceptMachine(&st); err != nil {
@@ -140,7 +140,7 @@ func (j *job[T]) restore() error {
 			return err
 		}
 		j.note(fmt.Sprintf("not continuing from the checkpoint of epoch %d: it was made by %s, and this is %s", st.Epoch, st.Machine, j.s.engine.machine()))
-		return j.claim.DeleteAfter(-1)
+		return j.lease.DeleteAfter(-1)
 	}
 	if err := j.s.engine.load(saved.model, saved.optim); err != nil {
 		return err
@@ -153,10 +153,10 @@ func (j *job[T]) restore() error {
 		}
 	}
 	j.safe = st.Epoch
-	if err := j.claim.DeleteAfter(int64(st.Epoch)); err != nil {
+	if err := j.lease.DeleteAfter(int64(st.Epoch)); err != nil {
 		return err
 	}
-	return j.claim.AppendEpoch(int64(st.Epoch), append(values(0, st.Start), values(st.Epoch, st.Rows)...))
+	return j.lease.AppendEpoch(int64(st.Epoch), append(values(0, st.Start), values(st.Epoch, st.Rows)...))
 }
 
 // acceptMachine compares the machine of a checkpoint with the one that continues, and records in the state and for the user where
@@ -164,7 +164,7 @@ func (j *job[T]) restore() error {
 func (j *job[T]) acceptMachine(st *state) error {
 	if here := j.s.engine.machine(); st.Machine != here {
 		if !j.opts.AllowKernelChange {
-			return &MachineError{Run: j.claim.Hash, Was: st.Machine, Here: here, Engine: j.cfg.Run.Engine}
+			return &MachineError{Run: j.lease.Hash, Was: st.Machine, Here: here, Engine: j.cfg.Run.Engine}
 		}
 		st.Changes = append(st.Changes, change{AfterEpoch: st.Epoch, From: st.Machine, To: here})
 		j.note(fmt.Sprintf("continuing with %s after %s: the bits differ from those of an uninterrupted run", here, st.Machine))
@@ -259,7 +259,7 @@ func (j *job[T]) endEarly(why error) error {
 func (j *job[T]) write() error {
 	epochs := j.unwritten
 	j.unwritten, j.written = nil, time.Now()
-	return j.claim.AppendEpochs(epochs)
+	return j.lease.AppendEpochs(epochs)
 }
 
 // save makes the epoch durable: first the rows of epochs before, then the checkpoint, then its own rows; then old checkpoints are
@@ -307,7 +307,7 @@ func (j *job[T]) checkpoint(epoch int, rows []row) error {
 
 func (j *job[T]) state(epoch int, rows []row) state {
 	c := j.s.cfg
-	return state{Format: stateFormat, Run: j.claim.Hash, Epoch: epoch, Step: j.s.step, Loss: j.s.lastLoss,
+	return state{Format: stateFormat, Run: j.lease.Hash, Epoch: epoch, Step: j.s.step, Loss: j.s.lastLoss,
 		Random:  randomState{Seed: c.Run.Seed, NoiseSeed: c.Data.NoiseSeed, NextEpoch: epoch},
 		Version: version.ID(), Machine: j.s.engine.machine(), Changes: j.changes, Rows: rows, Start: j.start}
 }

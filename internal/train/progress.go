@@ -98,7 +98,7 @@ func (j *job[T]) started() {
 	if j.opts.Sink == nil {
 		return
 	}
-	j.opts.Sink.Started(Started{Run: j.claim.Hash, Dir: j.claim.Dir, Epochs: j.cfg.Run.Epochs, StepsPerEpoch: j.s.stepsPerEpoch(),
+	j.opts.Sink.Started(Started{Run: j.lease.Hash, Dir: j.lease.Dir, Epochs: j.cfg.Run.Epochs, StepsPerEpoch: j.s.stepsPerEpoch(),
 		FirstEpoch: j.safe + 1, TrainSamples: j.s.in.train.N(), TestSamples: j.s.in.test.N(), Parameters: j.s.outline.Parameters, Memory: j.s.need,
 		Kernel: j.s.engine.machine().Kernel, Threads: j.opts.Team.Threads()})
 }

@@ -44,9 +44,9 @@ func TestACheckpointIsTimed(t *testing.T) {
 	team := parallel.NewTeam(1)
 	defer team.Close()
 	session := tinySession[float32](t, c, team)
-	claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Config: session.in.canonical(c)})
+	lease, _, err := lab.Lease(store.Spec{Kind: store.Train, Config: session.in.canonical(c)})
 	fuzzMust(t, err)
-	j := newJob(session, lab, claim, Options{Team: team})
+	j := newJob(session, lab, lease, Options{Team: team})
 	fuzzMust(t, j.files.Begin(PrintConfig(j.cfg)))
 	var times []time.Duration
 	for e := range 3 {

@@ -10,7 +10,7 @@ func (j *job[T]) newest() (*saved, error) {
 		return nil, err
 	}
 	last := list[len(list)-1]
-	whole, gap, err := Reach(j.lab.Reader, j.claim.Hash, j.cfg, j.opts.RowsElsewhere, last-1)
+	whole, gap, err := Reach(j.lab.Reader, j.lease.Hash, j.cfg, j.opts.RowsElsewhere, last-1)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (j *job[T]) newest() (*saved, error) {
 
 // complete ends the run: its folder holds nothing that earlier attempts left, and the lab has rows of every epoch.
 func (j *job[T]) complete() error {
-	if j.claim.Generation > 1 {
+	if j.lease.Generation > 1 {
 		if err := j.tidy(); err != nil {
 			return err
 		}
@@ -34,9 +34,9 @@ func (j *job[T]) complete() error {
 	if err := j.files.SettleCheckpoints(); err != nil {
 		return fmt.Errorf("train: %w", err)
 	}
-	whole, gap, err := Reach(j.lab.Reader, j.claim.Hash, j.cfg, j.opts.RowsElsewhere, j.cfg.Run.Epochs)
+	whole, gap, err := Reach(j.lab.Reader, j.lease.Hash, j.cfg, j.opts.RowsElsewhere, j.cfg.Run.Epochs)
 	if err == nil && whole < j.cfg.Run.Epochs {
-		err = fmt.Errorf("train: run %s has trained all its epochs, but the lab has no rows of epoch %s; resuming computes them again", short(j.claim.Hash), gap)
+		err = fmt.Errorf("train: run %s has trained all its epochs, but the lab has no rows of epoch %s; resuming computes them again", short(j.lease.Hash), gap)
 	}
 	return err
 }

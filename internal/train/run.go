@@ -13,7 +13,7 @@ import (
 
 var errLost = fmt.Errorf("train: %w", store.ErrLost)
 
-// Run computes one run in the lab: it claims it, resumes from its newest complete checkpoint if there is one, and leaves
+// Run computes one run in the lab: it leases it, resumes from its newest complete checkpoint if there is one, and leaves
 // rows, checkpoints and features.npz. A configuration that the lab holds as done is not computed again unless opts.Again.
 //
 // Errors: *ConfigError, *store.HeldError (another process works on it), *FailedError, *MachineError, *DivergedError (the run is
@@ -125,7 +125,7 @@ func finished(lab *store.Lab, hash string, plan Plan, opts Options, err error) (
 	return r, nil
 }
 
-// compute builds the run in memory, claims it, and settles it however it ends.
+// compute builds the run in memory, leases it, and settles it however it ends.
 func compute[T Float](ctx context.Context, plan Plan, in inputs, lab *store.Lab, spec store.Spec, opts Options) (Result, error) {
 	if plan.External() && opts.Trace.Dir != "" {
 		return Result{}, fmt.Errorf("train: run.engine = %s has no traces: its steps are made in another process; leave out --trace", plan.Run.Engine)
@@ -136,19 +136,19 @@ func compute[T Float](ctx context.Context, plan Plan, in inputs, lab *store.Lab,
 	}
 	defer s.engine.close()
 	spec.Program.Kernel = s.engine.machine().Kernel
-	take := lab.Claim
+	take := lab.Lease
 	if opts.Again {
 		take = lab.Again
 	}
-	claim, run, err := take(spec)
+	lease, run, err := take(spec)
 	if errors.Is(err, store.ErrDone) { // another process has finished it meanwhile
 		return finished(lab, run.Hash, plan, opts, nil)
 	}
 	if err != nil {
 		return Result{}, err
 	}
-	stop := claim.KeepBeating()
-	j := newJob(s, lab, claim, opts)
+	stop := lease.KeepBeating()
+	j := newJob(s, lab, lease, opts)
 	result, err := j.run(ctx)
 	stop()
 	return j.settle(result, err)
@@ -175,15 +175,15 @@ func (j *job[T]) settle(result Result, err error) (Result, error) {
 	var diverged *DivergedError
 	switch {
 	case err == nil:
-		return result, j.claim.Finish()
+		return result, j.lease.Finish()
 	case errors.Is(err, store.ErrLost):
 		return result, err
 	case errors.As(err, &diverged):
-		return result, errors.Join(err, j.claim.Fail(err))
+		return result, errors.Join(err, j.lease.Fail(err))
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
-		err = &InterruptedError{Run: j.claim.Hash, Epoch: j.safe, Checkpoint: result.Checkpoint, Cause: err}
+		err = &InterruptedError{Run: j.lease.Hash, Epoch: j.safe, Checkpoint: result.Checkpoint, Cause: err}
 	default:
-		err = fmt.Errorf("%w; epoch %d is safe; continue with: collapse train --resume %s", err, j.safe, short(j.claim.Hash))
+		err = fmt.Errorf("%w; epoch %d is safe; continue with: collapse train --resume %s", err, j.safe, short(j.lease.Hash))
 	}
-	return result, errors.Join(err, j.claim.Interrupt())
+	return result, errors.Join(err, j.lease.Interrupt())
 }

@@ -103,7 +103,7 @@ func (s *session[T]) order(number int) epochOrder[T] {
 	return e
 }
 
-// epoch trains one epoch, counted from 0. It returns between steps when ctx ends, when the claim is lost, or when the loss is not
+// epoch trains one epoch, counted from 0. It returns between steps when ctx ends, when the lease is lost, or when the loss is not
 // finite.
 func (s *session[T]) epoch(ctx context.Context, number int, w *watch, tr *tracer[T]) (tally, error) {
 	e := s.order(number)

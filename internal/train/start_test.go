@@ -97,14 +97,14 @@ func TestTheFirstCheckpointKeepsTheStart(t *testing.T) {
 	if err == nil {
 		t.Fatal("the run was not interrupted")
 	}
-	claim, _, err := lab.Claim(store.Spec{Kind: store.Train, Config: mustConfig(t, lab, r.Run)})
+	lease, _, err := lab.Lease(store.Spec{Kind: store.Train, Config: mustConfig(t, lab, r.Run)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := claim.DeleteAfter(-1); err != nil { // as if the rows of epochs 0 and 1 had not been written
+	if err := lease.DeleteAfter(-1); err != nil { // as if the rows of epochs 0 and 1 had not been written
 		t.Fatal(err)
 	}
-	if err := claim.Interrupt(); err != nil {
+	if err := lease.Interrupt(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Resume(context.Background(), lab, r.Run, Options{Open: openOnce, RowsElsewhere: 1}); err != nil {

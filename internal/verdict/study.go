@@ -175,7 +175,7 @@ func collapsed(runs []judge.Run) string {
 	if len(runs) != 1 || runs[0].Status != store.Done || runs[0].Folder() == "" {
 		return ""
 	}
-	words, err := measurement.RunFinding(context.Background(), runs[0].Folder(), nil)
+	words, err := measurement.HeadlineOfRun(context.Background(), runs[0].Folder(), nil)
 	if err != nil {
 		return "" // the group says why there are no features
 	}

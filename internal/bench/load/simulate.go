@@ -15,7 +15,7 @@ import (
 	"collapse.example/collapse/internal/queue"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/study/wire"
 )
 
@@ -47,9 +47,9 @@ type Report struct {
 	CPU        float64 `json:"cpu"`       // processors kept busy by the coordinator, its server and its lab
 	FleetCPU   float64 `json:"fleet_cpu"` // by all workers
 	Overhead   Spread  `json:"overhead"`  // of a run: from its start to that of the worker's next one, minus its length
-	Handover   Spread  `json:"handover"`  // the part of it between two runs: result, next job, claim
+	Handover   Spread  `json:"handover"`  // the part of it between two runs: result, next job, lease
 	Sending    Spread  `json:"sending"`   // the rows of an epoch, to the server's disk
-	Updating   Spread  `json:"updating"`  // a claim with a new state, which costs as much as a heartbeat
+	Updating   Spread  `json:"updating"`  // a lease with a new state, which costs as much as a heartbeat
 }
 
 // Spread is the middle and the upper end of a distribution, in seconds.
@@ -122,13 +122,13 @@ func Simulate(ctx context.Context, s Simulation, dir string, fleet *exec.Cmd) (R
 
 // coordinate executes the study until ctx ends, which should be before the study ends.
 func (s Simulation) coordinate(ctx context.Context, lab *store.Lab, address chan<- string) error {
-	o := engine.Options{Listen: "127.0.0.1:0", Token: simulationToken, Queue: queue.Options{AckWait: s.scaled(ackWait)}}
+	o := coordinator.Options{Listen: "127.0.0.1:0", Token: simulationToken, Queue: queue.Options{AckWait: s.scaled(ackWait)}}
 	o.Logf = func(format string, args ...any) {
-		if strings.HasPrefix(format, engine.Announcement) {
+		if strings.HasPrefix(format, coordinator.Announcement) {
 			address <- args[0].(string)
 		}
 	}
-	if _, err := engine.Execute(ctx, lab, []string{simulationName}, o); err != nil {
+	if _, err := coordinator.Execute(ctx, lab, []string{simulationName}, o); err != nil {
 		return err
 	}
 	return fmt.Errorf("study: the simulation's %d runs ended before the measurement did: it needs more", s.Runs)
@@ -207,7 +207,7 @@ func (r *Report) fill(before, after reading, count fleetCount) {
 	r.RowsSent = count.Epochs * r.Rows
 	r.RowsStored = (after.epochs - before.epochs) * r.Rows
 	r.Unread = int(after.traffic.Unread)
-	r.Heartbeats = int(after.traffic.Claims-before.traffic.Claims) - count.Started - count.Updating.N
+	r.Heartbeats = int(after.traffic.Leases-before.traffic.Leases) - count.Started - count.Updating.N
 	r.Due = int(math.Round(float64(min(r.Workers, r.Runs)) * r.Seconds / r.scaled(ackWait/3).Seconds()))
 	r.Again = count.Again
 	r.CPU = (after.cpu - before.cpu).Seconds() / r.Seconds

@@ -33,8 +33,8 @@ func tenWorkers(runs int) Simulation {
 // TestASimulationReportsItsReadings: the report follows from what was read before and after, and from what the workers counted.
 func TestASimulationReportsItsReadings(t *testing.T) {
 	at := time.Now()
-	before := reading{at: at, cpu: time.Second, traffic: queue.Traffic{Claims: 1000, Unread: 9}, runs: 20, epochs: 80}
-	after := reading{at: at.Add(4 * time.Second), cpu: 3 * time.Second, traffic: queue.Traffic{Claims: 1100, Unread: 5}, runs: 38, epochs: 160}
+	before := reading{at: at, cpu: time.Second, traffic: queue.Traffic{Leases: 1000, Unread: 9}, runs: 20, epochs: 80}
+	after := reading{at: at.Add(4 * time.Second), cpu: 3 * time.Second, traffic: queue.Traffic{Leases: 1100, Unread: 5}, runs: 38, epochs: 160}
 	count := fleetCount{Started: 19, Again: 2, Epochs: 81, CPU: 6, Overhead: Spread{N: 1}, Handover: Spread{N: 2}, Sending: Spread{N: 3}, Updating: Spread{N: 4}}
 	want := Report{Simulation: tenWorkers(200), Seconds: 4, AllBusy: 7, RunsEnded: 18, RowsSent: 567, RowsStored: 560, Unread: 5,
 		Heartbeats: 100 - 19 - 4, Due: 80, Again: 2, CPU: 0.5, FleetCPU: 1.5, Overhead: count.Overhead, Handover: count.Handover, Sending: count.Sending, Updating: count.Updating}

@@ -11,7 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/study/studytest"
 )
 
@@ -53,7 +53,7 @@ func parquetTexts(t *testing.T, b []byte) []map[string]string {
 
 func TestExportsAgree(t *testing.T) {
 	lab := studytest.Saved(t, studytest.SmallGrid())
-	if _, err := engine.Execute(t.Context(), lab, []string{"s"}, engine.Options{Slots: 2, Threads: 2, Queue: studytest.QuickQueue(), Logf: t.Logf}); err != nil {
+	if _, err := coordinator.Execute(t.Context(), lab, []string{"s"}, coordinator.Options{Slots: 2, Threads: 2, Queue: studytest.QuickQueue(), Logf: t.Logf}); err != nil {
 		t.Fatal(err)
 	}
 	var asCSV, asJSON, asParquet bytes.Buffer

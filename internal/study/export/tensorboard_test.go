@@ -9,7 +9,7 @@ import (
 
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/study/studytest"
 	"collapse.example/collapse/internal/tensorboard/tensorboardtest"
 )
@@ -39,7 +39,7 @@ func TestEventFilesHoldTheLab(t *testing.T) {
 	configs := studytest.SmallGrid()[:2]
 	configs[0].Run.Taps, configs[1].Run.Taps = "stages", "stages"
 	lab := studytest.Saved(t, configs)
-	if _, err := engine.Execute(t.Context(), lab, []string{"s"}, engine.Options{Slots: 2, Threads: 2, Queue: studytest.QuickQueue(), Logf: t.Logf}); err != nil {
+	if _, err := coordinator.Execute(t.Context(), lab, []string{"s"}, coordinator.Options{Slots: 2, Threads: 2, Queue: studytest.QuickQueue(), Logf: t.Logf}); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()

@@ -9,7 +9,7 @@ import (
 
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/study/studytest"
 	"collapse.example/collapse/internal/train"
 )
@@ -30,12 +30,12 @@ func TestForesee(t *testing.T) {
 	lab := studytest.Lab(t)
 	_, err = study.Save(lab, "noise", "", "", items[:5])
 	must(t, err)
-	if _, err := engine.Execute(t.Context(), lab, []string{"noise"}, engine.Options{Slots: 2, Threads: 2, Queue: studytest.QuickQueue(), Logf: t.Logf}); err != nil {
+	if _, err := coordinator.Execute(t.Context(), lab, []string{"noise"}, coordinator.Options{Slots: 2, Threads: 2, Queue: studytest.QuickQueue(), Logf: t.Logf}); err != nil {
 		t.Fatal(err)
 	}
-	claim, _, err := lab.Claim(items[5].Spec)
+	lease, _, err := lab.Lease(items[5].Spec)
 	must(t, err)
-	must(t, claim.Fail(errors.New("it broke")))
+	must(t, lease.Fail(errors.New("it broke")))
 	runs, err := lab.StudyRuns("noise", store.Done)
 	must(t, err)
 	var took []float64

@@ -15,7 +15,7 @@ import (
 	"collapse.example/collapse/internal/queue"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/study/studytest"
 	"collapse.example/collapse/internal/study/worker"
 )
@@ -60,7 +60,7 @@ func TestAScriptsSearchElsewhere(t *testing.T) {
 	lab := studytest.Lab(t)
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
-	o := engine.Options{Listen: free.Addr().String(), Token: "secret", Queue: studytest.QuickQueue()}
+	o := coordinator.Options{Listen: free.Addr().String(), Token: "secret", Queue: studytest.QuickQueue()}
 	must(t, free.Close())
 	var url <-chan string
 	o.Logf, url = studytest.Announced(t.Logf)

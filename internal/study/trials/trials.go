@@ -16,7 +16,7 @@ import (
 	"collapse.example/collapse/internal/search"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 )
 
 // Run carries out the search of a study's file: it computes what the searches of all its combinations ask for together, passes the
@@ -24,20 +24,20 @@ import (
 // taken from the lab: the state of a search is its definition and the finished runs, so it may be killed at any time.
 //
 // Runs that fail, usually by divergence, count as the worst trials; they do not stop a search.
-func Run(ctx context.Context, lab *store.Lab, f *study.File, o engine.Options) (engine.Summary, error) {
+func Run(ctx context.Context, lab *store.Lab, f *study.File, o coordinator.Options) (coordinator.Summary, error) {
 	memos := make([]search.Memo, len(f.Places()))
 	for first := true; ; first = false {
 		p, err := planOf(lab.Reader, f, memos)
 		if err != nil {
-			return engine.Summary{}, err
+			return coordinator.Summary{}, err
 		}
 		if !first { // the user may have cancelled it between two rounds
 			if s, err := lab.Study(f.Name); err != nil || s.Cancelled {
-				return engine.Summary{Runs: s.Runs, Done: s.Counts[store.Done], Failed: s.Counts[store.Failed], Cancelled: s.Cancelled}, err
+				return coordinator.Summary{Runs: s.Runs, Done: s.Counts[store.Done], Failed: s.Counts[store.Failed], Cancelled: s.Cancelled}, err
 			}
 		}
 		if _, err := study.Save(lab, f.Name, f.Title, f.Source, p.items); err != nil {
-			return engine.Summary{}, err
+			return coordinator.Summary{}, err
 		}
 		s, err := execute(ctx, lab, f, p.items, o)
 		if err != nil || s.Cancelled || p.last {
@@ -63,7 +63,7 @@ func (e *UnreportedError) Error() string {
 }
 
 // execute computes the runs asked for so far. It stops when the first trial that ends has reported no metric.
-func execute(ctx context.Context, lab *store.Lab, f *study.File, items []study.Item, o engine.Options) (engine.Summary, error) {
+func execute(ctx context.Context, lab *store.Lab, f *study.File, items []study.Item, o coordinator.Options) (coordinator.Summary, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	trials := map[string]bool{} // runs on all samples hold none out for the metric
@@ -71,7 +71,7 @@ func execute(ctx context.Context, lab *store.Lab, f *study.File, items []study.I
 		trials[it.Hash] = study.TrialOf(it.Payload).Role == study.RoleTrial
 	}
 	watch, looked := o.Watch, false
-	o.Watch = func(e engine.Event) {
+	o.Watch = func(e coordinator.Event) {
 		if e.Ended != nil && !e.Ended.Failed && !looked && trials[e.Ended.Hash] {
 			looked = true
 			if err := unreported(lab.Reader, f, e.Ended.Hash); err != nil {
@@ -82,7 +82,7 @@ func execute(ctx context.Context, lab *store.Lab, f *study.File, items []study.I
 			watch(e)
 		}
 	}
-	s, err := engine.Execute(ctx, lab, []string{f.Name}, o)
+	s, err := coordinator.Execute(ctx, lab, []string{f.Name}, o)
 	var never *UnreportedError
 	if errors.As(context.Cause(ctx), &never) {
 		return s, never

@@ -16,7 +16,7 @@ import (
 	"collapse.example/collapse/internal/queue"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/study/studytest"
 	"collapse.example/collapse/internal/study/worker"
 	"collapse.example/collapse/internal/train"
@@ -39,12 +39,12 @@ func tinyFile(t *testing.T) *study.File {
 	return f
 }
 
-func computeSearch(ctx context.Context, lab *store.Lab, watch func(engine.Event)) error {
+func computeSearch(ctx context.Context, lab *store.Lab, watch func(coordinator.Event)) error {
 	f, err := study.ParseFile("tiny.toml", []byte(studytest.SearchFile), nil, 0)
 	if err != nil {
 		return err
 	}
-	_, err = Run(ctx, lab, f, engine.Options{Slots: 1, Threads: 1, Watch: watch})
+	_, err = Run(ctx, lab, f, coordinator.Options{Slots: 1, Threads: 1, Watch: watch})
 	return err
 }
 
@@ -54,7 +54,7 @@ func roleSearcher(args []string) error {
 	if err != nil {
 		return err
 	}
-	return computeSearch(context.Background(), lab, func(e engine.Event) {
+	return computeSearch(context.Background(), lab, func(e coordinator.Event) {
 		if e.Ended != nil {
 			fmt.Println("ended", e.Ended.Hash)
 		}
@@ -218,7 +218,7 @@ func TestAPromotedTrialGoesOnElsewhere(t *testing.T) {
 	must(t, computeSearch(t.Context(), whole, nil))
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
-	o := engine.Options{Listen: free.Addr().String(), Token: "secret", Queue: studytest.QuickQueue()} // each round of the search opens the queue anew
+	o := coordinator.Options{Listen: free.Addr().String(), Token: "secret", Queue: studytest.QuickQueue()} // each round of the search opens the queue anew
 	must(t, free.Close())
 	var url <-chan string
 	o.Logf, url = studytest.Announced(t.Logf)

@@ -9,7 +9,7 @@ import (
 
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/study/engine"
+	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/study/studytest"
 	"collapse.example/collapse/internal/train"
 )
@@ -103,7 +103,7 @@ func TestWinnersOfAStudy(t *testing.T) {
 	_, err = study.Save(lab, f.Name, f.Title, f.Source, plan.items)
 	must(t, err)
 	refused(f, "the search seeded is not finished")
-	_, err = Run(t.Context(), lab, f, engine.Options{Slots: 2, Threads: 2})
+	_, err = Run(t.Context(), lab, f, coordinator.Options{Slots: 2, Threads: 2})
 	must(t, err)
 	refused(seededSearch(t, "[search.final]\n\"run.epochs\" = 2\n"), "has not begun") // the lab holds another search of this name
 

@@ -17,7 +17,7 @@ import (
 	"collapse.example/collapse/internal/train"
 )
 
-// State is what the queue keeps with a run's claim for the next worker: the newest checkpoint that has left its machine. Rows up to
+// State is what the queue keeps with a run's lease for the next worker: the newest checkpoint that has left its machine. Rows up to
 // its epoch were sent before. Epoch 0 means none.
 type State struct {
 	Machine   train.Machine `json:"machine"` // another machine's bits would differ, so it starts from the beginning
@@ -102,7 +102,7 @@ func fetch(ctx context.Context, store queue.Blobs, b queue.Blob, staging string)
 	return nil
 }
 
-// SaveCheckpoint sends the checkpoint of a run's epoch off its machine and records it with the claim. The next holder of the claim
+// SaveCheckpoint sends the checkpoint of a run's epoch off its machine and records it with the lease. The next holder of the lease
 // continues from there, so all rows of the epochs before must have been sent. parts lists where the other files are.
 func SaveCheckpoint(ctx context.Context, t *queue.Task, dir string, epoch int64, blobs queue.Blobs, shared bool, parts ...SidePart) (State, error) {
 	s, err := LeaveCheckpoint(ctx, blobs, shared, BlobsOf(t), dir, epoch)

@@ -19,18 +19,18 @@ import (
 // scratchRun is a run in a worker's scratch lab whose epochs are written by hand.
 type scratchRun struct {
 	t     *testing.T
-	claim *store.Claim
+	lease *store.Lease
 }
 
 func (s scratchRun) epochs(from, to int64) {
 	for e := from; e <= to; e++ {
-		must(s.t, s.claim.AppendEpoch(e, []store.Value{{Key: store.Key{Series: "epoch", Measure: "loss"}, Step: e, Value: 1}}))
+		must(s.t, s.lease.AppendEpoch(e, []store.Value{{Key: store.Key{Series: "epoch", Measure: "loss"}, Step: e, Value: 1}}))
 	}
 }
 
 // saved writes something that the queue accepts as the checkpoint of an epoch.
 func (s scratchRun) saved(epoch int64) {
-	dir := filepath.Join(s.claim.Dir, "ckpt", fmt.Sprint(epoch))
+	dir := filepath.Join(s.lease.Dir, "ckpt", fmt.Sprint(epoch))
 	must(s.t, os.MkdirAll(dir, 0o777))
 	must(s.t, os.WriteFile(filepath.Join(dir, "model.safetensors"), []byte("weights"), 0o666))
 }
@@ -54,9 +54,9 @@ func TestNoCheckpointIsAheadOfItsRows(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	go b.Work(ctx, queue.WorkerOptions{}, func(ctx context.Context, task *queue.Task) ([]byte, error) {
-		claim, _, err := w.scratch.Claim(spec.Spec)
+		lease, _, err := w.scratch.Lease(spec.Spec)
 		must(t, err)
-		run, uploader := scratchRun{t, claim}, newUploader(w, task)
+		run, uploader := scratchRun{t, lease}, newUploader(w, task)
 		run.epochs(1, 3)
 		must(t, uploader.deliver(ctx, 0))
 		run.epochs(4, 9)
@@ -64,10 +64,10 @@ func TestNoCheckpointIsAheadOfItsRows(t *testing.T) {
 		must(t, uploader.checkpoint(ctx))
 		objects, err := w.blobs(ctx, task, false)
 		must(t, err)
-		if _, err := wire.SaveCheckpoint(ctx, task, claim.Dir, 11, objects, false); !errors.Is(err, os.ErrNotExist) {
+		if _, err := wire.SaveCheckpoint(ctx, task, lease.Dir, 11, objects, false); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("a checkpoint that was pruned: %v", err) // which the uploader takes for no reason to stop
 		}
-		return nil, claim.Finish()
+		return nil, lease.Finish()
 	})
 	var arrived []int64
 	errEnd := errors.New("enough")

@@ -38,7 +38,7 @@ type Options struct {
 	// much of the run.
 	CheckpointEvery time.Duration
 
-	// Stale is the silence after which a claim in the scratch lab may be taken over, as store.Options.Stale: one that could not be
+	// Stale is the silence after which a lease in the scratch lab may be taken over, as store.Options.Stale: one that could not be
 	// given up, for instance, because the disk was full.
 	Stale time.Duration
 

@@ -35,13 +35,13 @@ func TestAResultWithoutItsBeginningIsNotKept(t *testing.T) {
 	w, err := newWorker(broker, Options{Slots: 1, Threads: 1, Scratch: t.TempDir(), Logf: t.Logf})
 	must(t, err)
 	defer w.close()
-	claim, _, err := w.scratch.Claim(item.Spec)
+	lease, _, err := w.scratch.Lease(item.Spec)
 	must(t, err)
 	rows, err := whole.RowsAfter(item.Hash, 29)
 	must(t, err)
-	must(t, claim.AppendEpochs(rows))
-	must(t, os.MkdirAll(filepath.Join(claim.Dir, "ckpt", "80"), 0o777))
-	must(t, claim.Finish())
+	must(t, lease.AppendEpochs(rows))
+	must(t, os.MkdirAll(filepath.Join(lease.Dir, "ckpt", "80"), 0o777))
+	must(t, lease.Finish())
 	state := wire.State{Machine: train.ThisMachine(), Epoch: 30}
 	task := &queue.Task{Job: queue.Job{ID: item.Hash, Kind: string(item.Spec.Kind), State: state.Encode()}}
 	if s, elsewhere, err := w.prepare(t.Context(), task, study.KindOf(item.Spec.Kind)); err != nil || elsewhere != 29 || s.Epoch != 30 {

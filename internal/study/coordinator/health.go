@@ -1,0 +1,147 @@
+package coordinator
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/rundir"
+)
+
+// Health is what is wrong with a lab's queue and its workers, as the coordinator last wrote it.
+type Health struct {
+	Time time.Time `json:"time"`
+	QueueHealth
+}
+
+// QueueHealth is the content of a Health.
+type QueueHealth struct {
+	Unusable queue.Tally     `json:"unusable"`          // messages from the network that were set aside
+	Waiting  []queue.Waiting `json:"waiting,omitempty"` // workers whose machines can do no run at the moment
+	Stuck    bool            `json:"stuck,omitempty"`   // runs are left, and every known worker waits
+}
+
+const (
+	healthFile  = "queue.health"
+	healthBytes = 1 << 20 // that are read at most
+	healthEvery = time.Second
+	freshFor    = time.Minute      // how long news of workers counts
+	againEvery  = 20 * time.Second // rewritten this often while workers wait
+)
+
+// ReadHealth reads what the coordinator of a lab left in its folder. Waiting workers are forgotten after a minute. A lab that never
+// had a coordinator is healthy.
+func ReadHealth(dir string) (Health, error) {
+	var h Health
+	path := filepath.Join(dir, healthFile)
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return h, nil
+	}
+	if err != nil {
+		return h, fmt.Errorf("study: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > healthBytes {
+		return h, fmt.Errorf("study: %s is not what a coordinator writes; remove it", path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return h, fmt.Errorf("study: %w", err)
+	}
+	if err := json.Unmarshal(text, &h); err != nil {
+		return Health{}, fmt.Errorf("study: %s is damaged; remove it: %w", path, err)
+	}
+	if age := time.Since(h.Time); age > freshFor || age < -freshFor {
+		h.Waiting, h.Stuck = nil, false
+	}
+	return h, nil
+}
+
+func (h Health) write(dir string) error {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return fmt.Errorf("study: %w", err)
+	}
+	path := filepath.Join(dir, healthFile)
+	err = rundir.ReplaceFile(rundir.System{}, path, func(to io.Writer) error {
+		_, err := to.Write(append(text, '\n'))
+		return err
+	})
+	if err != nil {
+		return errors.Join(fmt.Errorf("study: %w", err), ignoreMissing(os.Remove(path+".tmp")))
+	}
+	return nil
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// watchHealth writes problems to where `study status` looks, logs when no worker can continue, and gives up leases whose workers
+// have vanished together with their jobs.
+func (e *coordinator) watchHealth(ctx context.Context) error {
+	old, err := ReadHealth(e.lab.Dir())
+	if err != nil {
+		e.o.Logf("%v", err)
+	}
+	e.c.CountOn(old.Unusable)
+	defer func() {
+		if now := (Health{time.Now().UTC(), QueueHealth{Unusable: e.c.Unusable()}}); now.Unusable.Count > 0 || len(old.Waiting) > 0 {
+			now.write(e.lab.Dir()) // the study ends: not worth an error
+		}
+	}()
+	dead, swept := deadLeases{}, time.Now()
+	idle := 0 // consecutive looks at which nobody worked and somebody waited
+	for look := time.NewTicker(healthEvery); ; {
+		select {
+		case <-ctx.Done():
+			look.Stop()
+			return context.Cause(ctx)
+		case <-look.C:
+		}
+		now := Health{time.Now().UTC(), QueueHealth{Unusable: e.c.Unusable(), Waiting: e.c.Waiters()}}
+		if idle++; !e.nobodyWorks() || len(now.Waiting) == 0 {
+			idle = 0
+		}
+		now.Stuck = idle >= 3
+		if now.Stuck && !old.Stuck {
+			e.o.Logf("all known workers wait; the study continues when one of them can work, or another joins. %s: %s", now.Waiting[0].Worker, now.Waiting[0].Why)
+		}
+		if now.differs(old) {
+			if err := now.write(e.lab.Dir()); err == nil {
+				old = now
+			}
+		}
+		if time.Since(swept) > e.orphansEvery() {
+			dead.sweep(ctx, e)
+			swept = time.Now()
+		}
+	}
+}
+
+// differs reports whether there is something new to write.
+func (h Health) differs(old Health) bool {
+	if len(h.Waiting) > 0 && h.Time.Sub(old.Time) > againEvery {
+		return true
+	}
+	h.Time, old.Time = time.Time{}, time.Time{}
+	a, errA := json.Marshal(h)
+	b, errB := json.Marshal(old)
+	return errA != nil || errB != nil || !bytes.Equal(a, b)
+}
+
+func (e *coordinator) nobodyWorks() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.open) > 0 && len(e.working) == 0
+}
