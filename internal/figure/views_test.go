@@ -198,11 +198,9 @@ func TestFeaturesThatAreShown(t *testing.T) {
 		m := judgetest.Common()
 		m.Losses, m.Noises, m.Seeds = []string{"ce", "ls"}, [][]float64{{0}, {0, .05, .2}, {.1, .4}, {0, .2, .4}, {0, .09, .11, .12}}[r.IntN(5)], 3
 		runs := m.Runs(t)
-		var with []int
 		for i := range runs {
 			if r.IntN(3) > 0 {
 				runs[i].SetFeatures(drawFeatures(r, 2, 3, 2), "")
-				with = append(with, i)
 			} else {
 				runs[i].SetFeatures(nil, []string{"gone", ""}[r.IntN(2)])
 			}
