@@ -111,9 +111,10 @@ func TestBoundaries(t *testing.T) {
 				}
 			}
 		}
-		_, _, from := logits(-1, -1)
-		_, _, to := logits(1, 1)
-		if from != to && len(pieces) == 0 {
+		best, second, from := logits(-1, -1)
+		most, next, to := logits(1, 1)
+		clear := best-second > 1e-9 && most-next > 1e-9 // not by rounding alone
+		if from != to && clear && len(pieces) == 0 {
 			t.Fatal("the class changes across the frame without a line")
 		}
 	})

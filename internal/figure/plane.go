@@ -62,7 +62,9 @@ func principal(f *judge.Features, means [][]float64, origin []float64, wanted in
 		step := 1 + len(f.True)/2000
 		for i := 0; i < len(f.True); i += step {
 			r := minus(f.TrainH[i*f.D:(i+1)*f.D], means[f.True[i]])
-			rest = append(rest, across(r, out))
+			if a := across(r, out); floats.Norm(a, 2) > 1e-9*floats.Norm(r, 2) { // else rounding alone
+				rest = append(rest, a)
+			}
 		}
 		more := mainAxes(rest, f.D)
 		out = append(out, more[:min(len(more), wanted-len(out))]...)

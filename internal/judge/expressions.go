@@ -38,9 +38,6 @@ func ofEverySeed(runs []*JudgedRun) *everySeed { return &everySeed{runs, map[str
 
 // configurations counts those that a selection has among all seeds: once, as each seed asks.
 func (t sample) configurations(where []selection) int {
-	if t.all == nil {
-		return 0
-	}
 	key := settingsText(where)
 	n, known := t.all.counts[key]
 	if !known {

@@ -252,6 +252,11 @@ func TestHeadlineOfOneRun(t *testing.T) {
 		numbers string
 	}{
 		"clean": {0, func(*judge.Run) {}, "One run: cross entropy, seed 1", "After 20 epochs: training accuracy 100.00 %, test accuracy 99.00 %, NC1 1.00·10⁻⁴ and dilation 0.0500."},
+		"clean, though memorization was measured": {0, func(r *judge.Run) {
+			more := m
+			more.More = map[[2]string]float64{{"train", "memorization_flipped"}: 0}
+			*r = more.Run(t, "ce", 0, 1)
+		}, "One run: cross entropy, seed 1", "After 20 epochs: training accuracy 100.00 %, test accuracy 99.00 %, NC1 1.00·10⁻⁴ and dilation 0.0500."},
 		"noisy": {.2, func(*judge.Run) {}, "One run: cross entropy, η = 0.2, seed 1", "After 20 epochs: training accuracy 100.00 %, test accuracy 96.60 %, NC1 1.00·10⁻⁴, dilation 0.370 and memorization 80.0."},
 		"unfitted": {0, func(r *judge.Run) {
 			judgetest.SetFinal(r, "train", "accuracy", .5)
@@ -320,6 +325,14 @@ func TestHeadlinesOfScripts(t *testing.T) {
 		if !judge.OnlyScripts(gs) || !gs[0].OfScripts() {
 			t.Errorf("%s: no script's", name)
 		}
+	}
+	stopped, err := judge.NewRun(store.Run{Hash: "c", Kind: store.Script, Status: store.Done}, []store.Value{{Key: store.Key{Series: "epoch", Measure: "old"}, Step: 1, Value: 1}, {Key: store.Key{Series: "epoch", Measure: "new"}, Step: 2, Value: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gs, _ := judge.Experiments([]judge.Run{stopped})
+	if _, numbers, _ := judge.Headline(gs, [][]judge.Claim{nil}); numbers != "After 2 epochs: new 1.00." { // an older value is not what it reported last
+		t.Errorf("%q", numbers)
 	}
 	mixed, _ := judge.Experiments(append(judgetest.Common().Runs(t), script(t, "a", "", few)))
 	if judge.OnlyScripts(mixed) || judge.OnlyScripts(nil) || new(judge.Experiment).OfScripts() {

@@ -88,6 +88,13 @@ func TestOneNumberInCommonIsChance(t *testing.T) {
 				judgetest.SetFinal(r, k[0], k[1], 0)
 			}
 		}), false},
+		"other numbers": {func() (runs []judge.Run) {
+			for seed := range 6 {
+				x := float64(seed+1) / 7
+				runs = append(runs, script(t, string(rune('p'+seed)), `{"run":{"seed":`+string(rune('1'+seed))+`}}`, map[string]float64{"a": x, "b": x * x, "c": x * x * x}))
+			}
+			return runs
+		}(), false},
 		"a script's shares": {of(0, 1, 1, .5, .25), false}, "a script's numbers": {of(0, .5, .25, .125), true},
 	} {
 		claim, err := with(asks("1.0", "2.0"), func(s *judge.Statement) { s.Early = true }).Judge(c.runs)
