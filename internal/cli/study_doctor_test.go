@@ -69,6 +69,9 @@ func TestNamesOfOnesOwnAreShownAtOnce(t *testing.T) {
 	if out, _ := called(t, 0, "--lab", lab, "runs", "show", rest[:64]); !strings.Contains(out, "output   words 1\n         words ") || strings.Contains(out, "\033") {
 		t.Error(out)
 	}
+	if out, _ := called(t, 0, "--lab", lab, "runs", "list"); !strings.Contains(out, "REPORTED") || strings.Count(out, "  val/f1 0.25 ") != 2 {
+		t.Error(out)
+	}
 	to := filepath.Join(t.TempDir(), "page")
 	_, errs := called(t, 0, "--lab", lab, "study", "report", "mine", "--out", to)
 	page, err := os.ReadFile(filepath.Join(to, "index.html"))
