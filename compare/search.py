@@ -224,6 +224,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--asks", required=True, help="the program compare/asks.go")
     p.add_argument("--seeds", type=int, default=20)
+    p.add_argument("--first", type=int, default=0, help="the first seed")
     p.add_argument("--only", help="one problem")
     p.add_argument("--json", help="also write all results to this file")
     a = p.parse_args()
@@ -232,21 +233,22 @@ def main():
     import scipy
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.filterwarnings("ignore")
-    print(f"Optuna {optuna.__version__}, Ray {ray.__version__}, scipy {scipy.__version__}, {a.seeds} seeds")
+    print(f"Optuna {optuna.__version__}, Ray {ray.__version__}, scipy {scipy.__version__}, seeds {a.first} to {a.first + a.seeds - 1}")
+    seeds = range(a.first, a.first + a.seeds)
     ours, behind, all_results = Ours(a.asks), [], {}
     for name in [*FUNCTIONS, *CURVES]:
         if a.only and name != a.only:
             continue
         if name in FUNCTIONS:
             least = FUNCTIONS[name][2]
-            found = {"ours": [ours.function(name, s) for s in range(a.seeds)], "random": [random_function(name, s) for s in range(a.seeds)],
-                     "TPE": [tpe_function(name, s) for s in range(a.seeds)]}
+            found = {"ours": [ours.function(name, s) for s in seeds], "random": [random_function(name, s) for s in seeds],
+                     "TPE": [tpe_function(name, s) for s in seeds]}
         else:
             least = least_of(name)
-            chosen, spent = zip(*(ours.curve(name, s) for s in range(a.seeds)))
+            chosen, spent = zip(*(ours.curve(name, s) for s in seeds))
             found = {"ours": chosen}
             for peer, f in {"random": random_curve, "TPE and halving": halving_curve, "Ray's ASHA": asha_curve}.items():
-                found[peer] = [f(name, s, spent[s]) for s in range(a.seeds)]
+                found[peer] = [f(name, s, budget) for s, budget in zip(seeds, spent)]
             print(f"{name}: {sum(spent) / len(spent):.0f} epochs taken by our search, on average")
         all_results[name] = found
         median = {k: sorted(max(v - least, 1e-9) for v in values)[len(values) // 2] for k, values in found.items()}

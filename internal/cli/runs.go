@@ -3,12 +3,14 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/safetext"
+	trainer "collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
 )
 
@@ -77,11 +79,17 @@ func (c runsShowCmd) Run(a *app, r *store.Reader) error {
 		return err
 	}
 	shown := shownRun{runRow: rowOf(run), Dir: r.RunDir(run.Hash), Theory: beside, Values: last}
+	if run.Kind == store.Script {
+		shown.Output = trainer.Output(shown.Dir, outputLines)
+	}
 	for _, m := range later {
 		shown.Later = append(shown.Later, laterRow(m))
 	}
 	return a.emit(shown, func() { printRun(a, run, shown) })
 }
+
+// outputLines is how much of a script's output runs show shows.
+const outputLines = 8
 
 // shownRun is what runs show prints.
 type shownRun struct {
@@ -89,6 +97,7 @@ type shownRun struct {
 	Dir    string      `json:"dir"`
 	Theory string      `json:"theory,omitempty"`         // the run beside the optimum over free features
 	Later  []laterRow  `json:"measured_later,omitempty"` // of what collapse study measure added
+	Output string      `json:"output,omitempty"`         // the last lines that a script wrote
 	Values []lastValue `json:"values"`
 }
 
@@ -143,6 +152,13 @@ func printRun(a *app, run store.Run, shown shownRun) {
 	for _, m := range shown.Later {
 		a.printf("later    %s of epoch %d, measured of %s on %s by collapse %s, kernel %s\n", format.Count(m.Values, "value"), m.Epoch, m.Source,
 			m.Made.Local().Format(time.DateTime), m.Version, m.Kernel)
+	}
+	if shown.Output != "" {
+		word := "output"
+		for line := range strings.SplitSeq(shown.Output, "\n") {
+			a.printf("%-8s %s\n", word, line)
+			word = ""
+		}
 	}
 	a.printf("\n")
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)

@@ -39,7 +39,12 @@ type listedRun struct {
 	brief   []string            // as few words as tell the runs of the list apart
 	Epochs  *int64              `json:"epochs"` // planned; null if nothing is trained
 	Results map[string]*float64 `json:"results"`
+	// Reported are the first values of a script that has none of the main results.
+	Reported string `json:"reported,omitempty"`
 }
+
+// mostReported bounds the scripts of a list whose own values are read.
+const mostReported = 300
 
 // listedResults are the main results, as "split/measure".
 var listedResults = []string{"train/" + measure.KeyAccuracy, "test/" + measure.KeyAccuracy, "train/" + measure.KeyNC1Pinv}
@@ -81,6 +86,9 @@ func listRuns(r *store.Reader, runs []store.Run) ([]listedRun, error) {
 	for i, run := range runs {
 		words := runInWords(run, settings[i], defaults, differ)
 		rows[i] = listedRun{runRow: rowOf(run), Results: results[i], What: strings.Join(words, ", "), words: words, brief: runInWords(run, settings[i], defaults, telling)}
+		if run.Kind == store.Script && i < mostReported && !slices.ContainsFunc(listedResults, func(name string) bool { return results[i][name] != nil }) {
+			rows[i].Reported = study.KindOf(run.Kind).Headline(r, run.Hash)
+		}
 		if n, ok := settings[i]["run.epochs"]; ok {
 			var epochs int64
 			if _, err := fmt.Sscan(study.SettingText(n), &epochs); err == nil {
@@ -251,13 +259,20 @@ func runLines(rows []listedRun, width int) []string {
 	dates := width == 0 || width >= roomForDates
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	own := slices.ContainsFunc(rows, func(r listedRun) bool { return r.Reported != "" })
 	head := []string{"RUN", "STATUS", "EPOCHS", "TEST ACC", "NC1"}
+	if own {
+		head = append(head, "REPORTED")
+	}
 	if dates {
 		head = append(head, "CREATED")
 	}
 	fmt.Fprintln(w, strings.Join(append(head, "WHAT"), "\t"))
 	for _, r := range rows {
 		safetext.Fprintf(w, "%.12s\t%s\t%s\t%s\t%s\t", r.Run, r.Status, r.progress(), orDash(r.Results[listedResults[1]]), orDash(r.Results[listedResults[2]]))
+		if own {
+			safetext.Fprintf(w, "%s\t", r.Reported)
+		}
 		if dates {
 			safetext.Fprintf(w, "%s\t", r.Created.Local().Format("2006-01-02 15:04"))
 		}

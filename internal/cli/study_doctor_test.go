@@ -54,7 +54,7 @@ func TestWhatHoldsForAllRunsIsSaidOnce(t *testing.T) {
 // TestNamesOfOnesOwnAreShownAtOnce, in the line of each run; what changes nothing is said in status and report.
 func TestNamesOfOnesOwnAreShownAtOnce(t *testing.T) {
 	file, lab := scriptStudy(t, scriptGrid)
-	text := strings.NewReplacer("test/loss", "val/f1", ", \\\"sum\\\": $sum", "", "+ $wd", "").Replace(shellTrainer)
+	text := strings.NewReplacer("test/loss", "val/f1", ", \\\"sum\\\": $sum", "", "+ $wd", "").Replace(shellTrainer) + `printf 'words 1\nwords \033[31m 2\n'` + "\n"
 	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +62,14 @@ func TestNamesOfOnesOwnAreShownAtOnce(t *testing.T) {
 		t.Error(errs)
 	}
 	if out, _ := called(t, 0, "--lab", lab, "study", "status", "mine"); !strings.Contains(out, "wd changes nothing: in 1 comparison") {
+		t.Error(out)
+	}
+	out, _ := called(t, 0, "--lab", lab, "--json", "runs", "list", "--limit", "1")
+	_, rest, _ := strings.Cut(out, `"run": "`)
+	if out, _ := called(t, 0, "--lab", lab, "runs", "show", rest[:64]); !strings.Contains(out, "output   words 1\n         words ") || strings.Contains(out, "\033") {
+		t.Error(out)
+	}
+	if out, _ := called(t, 0, "--lab", lab, "runs", "list"); !strings.Contains(out, "REPORTED") || strings.Count(out, "  val/f1 0.25 ") != 2 {
 		t.Error(out)
 	}
 	to := filepath.Join(t.TempDir(), "page")

@@ -197,3 +197,23 @@ func TestStudyMeasureSurvivesKills(t *testing.T) {
 	}
 	called(t, 0, "--lab", lab, "runs", "check")
 }
+
+// TestStudyMeasureOfTraining adds what no epoch measures, of the checkpoints that are kept; check finds nothing wrong, and the report has it.
+func TestStudyMeasureOfTraining(t *testing.T) {
+	file, lab := studyFile(t)
+	called(t, 0, "--lab", lab, "study", "run", file, "--seeds", "1")
+	out, _ := called(t, 0, "--lab", lab, "--json", "study", "measure", "tiny")
+	var did measuredStudy
+	if err := json.Unmarshal([]byte(out), &did); err != nil || did.Runs != 2 || did.Added == 0 || len(did.Left) > 0 {
+		t.Fatalf("%s: %v", out, err)
+	}
+	called(t, 0, "--lab", lab, "runs", "check")
+	table, _ := called(t, 0, "--lab", lab, "export", "tiny")
+	if strings.Count(table, ",feature_rank,") < 2 {
+		t.Errorf("%.300s", table)
+	}
+	called(t, 0, "--lab", lab, "study", "report", "tiny", "--out", filepath.Join(t.TempDir(), "page"))
+	if again, _ := called(t, 0, "--lab", lab, "study", "measure", "tiny"); !strings.Contains(again, ": 0 values added to 2 runs") {
+		t.Error(again)
+	}
+}

@@ -473,7 +473,7 @@ func TestMarksOfShortReports(t *testing.T) {
 		}
 		m := &Result{Columns: []Column{NewColumn("features", r)}}
 		if good, known := m.met(of.key); good != of.good || known != of.known {
-			t.Errorf("%s of %g ± %g: %v, %v: %s", of.key, of.v, of.open, good, known, Finding(r))
+			t.Errorf("%s of %g ± %g: %v, %v: %s", of.key, of.v, of.open, good, known, HeadlineOf(r))
 		}
 	}
 	m := &Result{Columns: []Column{NewColumn("features", measurementtest.WordsReport())}}
@@ -599,16 +599,16 @@ func TestResultsOfFiles(t *testing.T) {
 		if (len(c.Sample) == n*d) != page || (len(c.Classes) == n) != page || (c.ClassMeans != nil) != page || c.Eigenvalues == nil {
 			t.Errorf("page %v: %d samples, %d means", page, len(c.Sample), len(c.ClassMeans))
 		}
-		if said, err := RunFinding(context.Background(), dir, nil); err != nil || said != m.headline() || !strings.HasPrefix(said, "Collapsed") {
+		if said, err := HeadlineOfRun(context.Background(), dir, nil); err != nil || said != m.headline() || !strings.HasPrefix(said, "Collapsed") {
 			t.Errorf("%q, %v, want %q", said, err, m.headline())
 		}
 	}
-	if said, err := RunFinding(context.Background(), t.TempDir(), nil); err == nil || said != "" {
+	if said, err := HeadlineOfRun(context.Background(), t.TempDir(), nil); err == nil || said != "" {
 		t.Errorf("of no features: %q", said)
 	}
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
-	if said, err := RunFinding(stopped, dir, nil); err == nil || said != "" {
+	if said, err := HeadlineOfRun(stopped, dir, nil); err == nil || said != "" {
 		t.Errorf("stopped: %q", said)
 	}
 }

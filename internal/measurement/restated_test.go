@@ -355,7 +355,7 @@ func TestHeadlinesAreRestated(t *testing.T) {
 		words, tight, partly := head{Report: o}.says()
 		unknown := slices.ContainsFunc([]string{"Too few", "NC1 ", "These features", "Rounding", "Without", "It cannot"}, func(p string) bool { return strings.HasPrefix(words, p) })
 		want := words + head{Report: o}.odd(tight, partly, !unknown)
-		if got := Finding(o); got != want {
+		if got := HeadlineOf(o); got != want {
 			t.Fatalf("%+v\n%s\nwant %s", o, got, want)
 		}
 		degenerate := strings.Contains(words, "degenerate")

@@ -2,9 +2,14 @@ package script
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"strings"
 	"sync"
+
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/jail"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // mostLog is the size at which a log starts again; the previous one is kept, so that a run's output takes at most twice as much.
@@ -76,6 +81,33 @@ func (l *log) close() {
 func (l *log) lastLines(n int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := strings.Split(strings.TrimSpace(string(bytes.ToValidUTF8(l.tail, []byte("?")))), "\n")
+	return lastOf(l.tail, n)
+}
+
+func lastOf(text []byte, n int) string {
+	all := strings.Split(strings.TrimSpace(string(bytes.ToValidUTF8(text, []byte("?")))), "\n")
 	return strings.Join(all[max(0, len(all)-n):], "\n")
+}
+
+// Output is the end of what the script of a run wrote to its output, at most so many lines; "" if there is none, or none that may be read.
+func Output(dir string, lines int) string {
+	path := rundir.Dir(dir).ScriptLog()
+	if jail.Below(dir, path) != nil {
+		return ""
+	}
+	f, err := inputfile.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.Size() == 0 {
+		return ""
+	} else if _, err := f.Seek(max(0, info.Size()-tailBytes), io.SeekStart); err != nil {
+		return ""
+	}
+	text, err := io.ReadAll(io.LimitReader(f, tailBytes))
+	if err != nil {
+		return ""
+	}
+	return lastOf(text, lines)
 }

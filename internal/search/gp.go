@@ -36,7 +36,7 @@ func fitProcess(space Space, x []Point, y []float64) *process {
 		return best
 	}
 	most := best.logLikelihood() - float64(len(y))*math.Log(best.unit)
-	for _, unit := range []float64{gaps[len(gaps)/2], gaps[len(gaps)/10]} {
+	for _, unit := range []float64{gaps[len(gaps)/2], gaps[len(gaps)/4]} {
 		if !(unit > 0) {
 			continue
 		}

@@ -8,11 +8,15 @@ import (
 	"collapse.example/collapse/internal/jail"
 )
 
-// RowsPerStep counts the rows of one series of a run at each step, leaving out some measures.
+// RowsPerStep counts the rows of one series of a run at each step, leaving out some measures, and rows that the run did not have when it
+// ended (AddMeasured).
 func (r *Reader) RowsPerStep(hash, series string, without []string) (map[int64]int, error) {
-	return collectMap[int64, int](r, `SELECT v.step, count(*) FROM value v JOIN series s ON s.id = v.series
-		WHERE v.run = (SELECT id FROM run WHERE hash = ?) AND s.series = ? AND s.measure NOT IN (SELECT value FROM json_each(?))
-		GROUP BY v.step`, hash, series, jsonList(without))
+	query := `SELECT v.step, count(*) FROM value v JOIN series s ON s.id = v.series
+		WHERE v.run = (SELECT id FROM run WHERE hash = ?) AND s.series = ? AND s.measure NOT IN (SELECT value FROM json_each(?))`
+	if r.schema >= measuredLater {
+		query += " AND NOT EXISTS (SELECT 1 FROM measured m WHERE m.run = v.run AND m.series = v.series AND m.step = v.step AND m.instead IS NULL)"
+	}
+	return collectMap[int64, int](r, query+" GROUP BY v.step", hash, series, jsonList(without))
 }
 
 // Infinite counts the infinite values of a run, which readers show as missing, and returns the first step that has one.

@@ -44,7 +44,7 @@ func (l *Lab) AddMeasured(hash string, rows []Value, p Program, source string) (
 		if err != nil {
 			return err
 		}
-		lacking, err := lacks(tx, run, rows, ids)
+		lacking, reasons, err := lacks(tx, run, rows, ids)
 		if err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (l *Lab) AddMeasured(hash string, rows []Value, p Program, source string) (
 		if err := insertRows(tx, lacking); err != nil {
 			return err
 		}
-		return noteMeasured(tx, lacking, l.now().UnixMilli(), p, source)
+		return noteMeasured(tx, lacking, reasons, l.now().UnixMilli(), p, source)
 	})
 	if err != nil {
 		return 0, err
@@ -66,34 +66,34 @@ func (l *Lab) AddMeasured(hash string, rows []Value, p Program, source string) (
 	return added, nil
 }
 
-// lacks returns the rows that tell a run something new.
-func lacks(tx *sql.Tx, run int64, rows []Value, ids []int64) (list []row, err error) {
-	has, err := tx.Prepare("SELECT value IS NOT NULL FROM value WHERE run = ? AND series = ? AND step = ?")
+// lacks returns the rows that tell a run something new, and for each why the run had no value, if it had a row.
+func lacks(tx *sql.Tx, run int64, rows []Value, ids []int64) (list []row, reasons []sql.NullString, err error) {
+	has, err := tx.Prepare("SELECT missing FROM value WHERE run = ? AND series = ? AND step = ?")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer has.Close()
 	for i, v := range rows {
 		value, missing := cell(v)
-		var there bool
-		switch err := has.QueryRow(run, ids[i], v.Step).Scan(&there); {
-		case errors.Is(err, sql.ErrNoRows), err == nil && !there && value != nil:
-			list = append(list, row{run, ids[i], v.Step, v.Step, value, missing})
+		var why sql.NullString
+		switch err := has.QueryRow(run, ids[i], v.Step).Scan(&why); {
+		case errors.Is(err, sql.ErrNoRows), err == nil && why.Valid && value != nil:
+			list, reasons = append(list, row{run, ids[i], v.Step, v.Step, value, missing}), append(reasons, why)
 		case err != nil:
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return list, nil
+	return list, reasons, nil
 }
 
-func noteMeasured(tx *sql.Tx, rows []row, now int64, p Program, source string) error {
-	note, err := tx.Prepare("INSERT OR REPLACE INTO measured (run, series, step, made, version, kernel, source) VALUES (?, ?, ?, ?, ?, ?, ?)")
+func noteMeasured(tx *sql.Tx, rows []row, reasons []sql.NullString, now int64, p Program, source string) error {
+	note, err := tx.Prepare("INSERT OR REPLACE INTO measured (run, series, step, made, version, kernel, source, instead) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
 	if err != nil {
 		return err
 	}
 	defer note.Close()
-	for _, r := range rows {
-		if _, err := note.Exec(r.run, r.series, r.step, now, p.Version, p.Kernel, source); err != nil {
+	for i, r := range rows {
+		if _, err := note.Exec(r.run, r.series, r.step, now, p.Version, p.Kernel, source, reasons[i]); err != nil {
 			return err
 		}
 	}

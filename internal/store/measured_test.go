@@ -50,6 +50,9 @@ func TestValuesMeasuredLater(t *testing.T) {
 		if want := []string{"cdnv 2 0 one class", "nc1 2 0.5 ", "rank 2 3 ", "seli 2 0 no classifier", "vci 1 0.75 ", "vci 2 0.25 "}; !slices.Equal(text, want) {
 			t.Errorf("turn %d: %q; wanted %q", turn, text, want)
 		}
+		if rows, err := l.RowsPerStep(c.Hash, "epoch", []string{}); err != nil || len(rows) != 1 || rows[2] != 3 {
+			t.Errorf("turn %d: the run itself has rows %v, %v", turn, rows, err)
+		}
 		from, err := l.MeasuredLater(c.Hash)
 		must(err)
 		at := time.UnixMilli(1_000_000).Add(time.Hour)

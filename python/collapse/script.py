@@ -18,6 +18,7 @@ import json
 import math
 import os
 import shutil
+import sys
 import tempfile
 import time
 
@@ -148,6 +149,9 @@ class Run(NoRun):
         return self.info["horizon"]
 
     def epochs(self, default=None):
+        if default is not None and default not in (self.info["epochs"], self.info["horizon"]):
+            print("collapse: run.epochs(%d), and the lab's run is made for %d epochs (run.json: horizon): a schedule for %d would be another one"
+                  % (default, self.info["horizon"], default), file=sys.stderr)
         return range(self.from_epoch + 1, self.info["epochs"] + 1)
 
     @contextlib.contextmanager

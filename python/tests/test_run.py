@@ -1,5 +1,7 @@
 """A script's side of a run, without a lab and with one that the tests play."""
 
+import contextlib
+import io
 import json
 import math
 import os
@@ -59,6 +61,13 @@ class Lab(unittest.TestCase):
         while not true():
             self.assertLess(time.time(), over, "waited in vain")
             time.sleep(0.02)
+
+    def test_a_number_of_epochs_that_is_not_the_labs_is_told(self):
+        for default, told in ((100, True), (5, False), (9, False), (None, False)):
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                self.assertEqual(list(collapse.run().epochs(default)), [3, 4, 5])
+            self.assertEqual("run.epochs(100), and the lab's run is made for 9 epochs" in said.getvalue(), told, said.getvalue())
+            self.assertEqual(said.getvalue() == "", not told)
 
     def test_settings_and_epochs(self):
         run = collapse.run()

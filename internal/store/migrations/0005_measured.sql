@@ -7,6 +7,7 @@ CREATE TABLE measured (
     version TEXT    NOT NULL, -- of the program that measured
     kernel  TEXT    NOT NULL,
     source  TEXT    NOT NULL, -- what was measured, below the run's folder
+    instead TEXT,             -- why the run had no value before; NULL: it had no row
     PRIMARY KEY (run, series, step),
     FOREIGN KEY (run, series, step) REFERENCES value (run, series, step) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/engine"
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/queue"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
@@ -247,7 +248,7 @@ func (e *coordinator) lockOrFollow(ctx context.Context) (*queue.Lock, error) {
 			return lock, err
 		}
 		if !told {
-			e.o.Logf("%s coordinates this lab; waiting for it (Ctrl-C stops waiting, not the runs)", held.Holder)
+			e.o.Logf("%s coordinates this lab%s; waiting for it (Ctrl-C stops waiting, not the runs)", held.Holder, e.underWay())
 		}
 		select {
 		case <-ctx.Done():
@@ -262,6 +263,21 @@ func (e *coordinator) lockOrFollow(ctx context.Context) (*queue.Lock, error) {
 			return nil, nil
 		}
 	}
+}
+
+// underWay names the studies whose runs are computed now, and how far they are; "" if none is seen.
+func (e *coordinator) underWay() string {
+	studies, _ := e.lab.Studies() // the message does without
+	var names []string
+	for _, s := range studies {
+		if s.Counts[store.Running] > 0 {
+			names = append(names, fmt.Sprintf("%s (%d of %d runs done)", s.Name, s.Counts[store.Done], s.Runs))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " for " + format.List(names)
 }
 
 func (e *coordinator) nothingLeft() bool {

@@ -223,7 +223,7 @@ func TestASecondCoordinatorFollowsTheFirst(t *testing.T) {
 	if err != nil || s != (Summary{Runs: 4, Done: 4}) {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	if line := <-told; !strings.Contains(line, fmt.Sprintf("process %d on", first.Process.Pid)) {
+	if line := <-told; !strings.Contains(line, fmt.Sprintf("process %d on", first.Process.Pid)) || !strings.Contains(line, " for s (1 of 4 runs done); waiting") {
 		t.Errorf("told %q", line)
 	}
 	for _, it := range itemsOf(t, configs) {
