@@ -96,47 +96,6 @@ func TestLBFGSStops(t *testing.T) {
 }
 
 // The minimum of a bowl over the non-negative orthant is max(c, 0).
-// TestLBFGSStandsStill: it ends after so many iterations in a row that change the value by less than asked, and not before.
-func TestLBFGSStandsStill(t *testing.T) {
-	for _, c := range []struct {
-		change float64
-		still  int
-		want   int // iterations; 0: until the gradient is small
-	}{{math.Inf(1), 3, 3}, {math.Inf(1), 7, 7}, {0, 3, 0}, {math.Inf(1), 0, 0}} {
-		f := rosenbrock{10}
-		out := LBFGS(context.Background(), f, make([]float64, f.n), LBFGSConfig{Change: c.change, Still: c.still})
-		switch {
-		case c.want > 0 && (out.Iterations != c.want || out.Stop != StopStalled):
-			t.Errorf("change %g, %d times: %d iterations, %s", c.change, c.still, out.Iterations, out.Stop)
-		case c.want == 0 && !(out.Value < 1e-15):
-			t.Errorf("change %g, %d times: ended at %g after %d iterations, %s", c.change, c.still, out.Value, out.Iterations, out.Stop)
-		}
-	}
-	// An iteration that changes more starts the count anew.
-	anew := 0
-	for _, limit := range []float64{1, .3, .1, .03, .01} {
-		f := rosenbrock{10}
-		last, want, run := f.Eval(make([]float64, f.n), make([]float64, f.n)), 0, 0
-		LBFGS(context.Background(), f, make([]float64, f.n), LBFGSConfig{Observe: func(i int, _ []float64, v float64) {
-			if run++; math.Abs(v-last) > limit {
-				run = 0
-			}
-			if last = v; run == 3 && want == 0 {
-				want = i
-			}
-		}})
-		if out := LBFGS(context.Background(), f, make([]float64, f.n), LBFGSConfig{Change: limit, Still: 3}); out.Iterations != want {
-			t.Errorf("changes of %g: %d iterations, wanted %d", limit, out.Iterations, want)
-		}
-		if want > 4 {
-			anew++
-		}
-	}
-	if anew == 0 {
-		t.Error("no count started anew")
-	}
-}
-
 func TestProjectedLBFGS(t *testing.T) {
 	f := newBowl(60, 1e3)
 	x := make([]float64, 60)

@@ -10,9 +10,6 @@ type LBFGSConfig struct {
 	Memory     int     // pairs kept; 0: 10
 	Iterations int     // limit; 0: 10,000
 	Gradient   float64 // stop when the largest gradient entry is at most this; 0: 1e-10
-	// Change and Still stop after so many iterations in a row that change the value by at most Change; Still 0: never.
-	Change float64
-	Still  int
 	// Observe, if set, is called after every iteration with the point, which it must not change.
 	Observe func(iteration int, x []float64, value float64)
 }
@@ -46,7 +43,6 @@ type quasiNewton struct {
 	direction      []float64
 	pairs          *curvature[float64]
 	out            Outcome
-	still          int // iterations in a row without a change
 }
 
 func newQuasiNewton(f Function, x []float64, cfg LBFGSConfig) *quasiNewton {
@@ -68,10 +64,6 @@ func (q *quasiNewton) minimise(ctx context.Context, residual func() float64, sea
 		if q.out.Stop = q.cfg.check(ctx, &q.out); q.out.Stop != "" {
 			return q.out
 		}
-		if q.cfg.Still > 0 && q.still >= q.cfg.Still {
-			q.out.Stop = StopStalled
-			return q.out
-		}
 		value, ok := search()
 		switch {
 		case ok:
@@ -90,9 +82,6 @@ func (q *quasiNewton) move(value float64) {
 	q.pairs.push(q.trialX, q.x, q.trialG, q.grad)
 	copy(q.x, q.trialX)
 	copy(q.grad, q.trialG)
-	if q.still++; math.Abs(value-q.out.Value) > q.cfg.Change {
-		q.still = 0
-	}
 	q.out.Value = value
 	q.out.Iterations++
 	if q.cfg.Observe != nil {

@@ -1,15 +1,11 @@
-// Package descent minimises functions by quasi-Newton methods until they end, stand still or are cancelled: by optim's L-BFGS, or for few variables by
-// gonum's BFGS, which also passes kinks.
+// Package descent minimises smooth functions with gonum's quasi-Newton methods, until they end, stand still or are cancelled.
 package descent
 
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/optimize"
-
-	"collapse.example/collapse/optim"
 )
 
 // Function is a function of x. If grad is not nil, it gets the gradient there.
@@ -26,31 +22,19 @@ type Until struct {
 // Limited descends by L-BFGS, whose memory is that of a few gradients. It returns where the descent ended and the value there, or
 // ctx's error if cancelled.
 func Limited(ctx context.Context, f Function, x []float64, until Until) ([]float64, float64, error) {
-	x = slices.Clone(x)
-	found := optim.LBFGS(ctx, of{f, len(x)}, x, optim.LBFGSConfig{Memory: memory, Iterations: until.Iterations, Gradient: until.Gradient, Change: until.Change, Still: until.Still})
-	if found.Stop == optim.StopCancelled {
-		return nil, 0, ctx.Err()
-	}
-	return x, found.Value, nil
+	return run(ctx, f, x, until, &optimize.LBFGS{})
 }
-
-const memory = 15 // pairs of moves and gradients
-
-// of is a Function as optim wants it.
-type of struct {
-	Function
-	n int
-}
-
-func (f of) Dim() int                       { return f.n }
-func (f of) Eval(x, grad []float64) float64 { return f.Function(x, grad) }
 
 // Full descends by BFGS, which keeps a square matrix: for few variables.
 func Full(ctx context.Context, f Function, x []float64, until Until) ([]float64, float64, error) {
+	return run(ctx, f, x, until, &optimize.BFGS{})
+}
+
+func run(ctx context.Context, f Function, x []float64, until Until, method optimize.Method) ([]float64, float64, error) {
 	problem := optimize.Problem{Func: func(x []float64) float64 { return f(x, nil) }, Grad: func(grad, x []float64) { f(x, grad) }}
 	settings := optimize.Settings{Recorder: stop{ctx}, MajorIterations: until.Iterations, GradientThreshold: until.Gradient,
 		Converger: &optimize.FunctionConverge{Absolute: until.Change, Iterations: until.Still}}
-	result, err := optimize.Minimize(problem, x, &settings, &optimize.BFGS{})
+	result, err := optimize.Minimize(problem, x, &settings, method)
 	if ctx.Err() != nil {
 		return nil, 0, ctx.Err()
 	}
