@@ -1,7 +1,6 @@
 package arrayfile
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -77,40 +76,16 @@ func parse(b []byte, account *account) (*File, error) {
 		}
 	}
 	f := &File{}
-	var err error
-	switch {
-	case bytes.HasPrefix(b, []byte(npyMagic)):
-		f.entries, err = parseBareNPY(b, account)
-	case bytes.HasPrefix(b, []byte("PK")):
-		f.entries, err = parseZip(b, account)
-	case bytes.HasPrefix(b, []byte(legacyMagic)):
-		f.entries, err = parseLegacyPT(b, account)
-	case bytes.HasPrefix(b, []byte(parquetMagic)):
-		f.entries, err = parseParquet(b, account)
-	case isArrow(b):
-		f.entries, err = parseArrow(b, account)
-	case isHDF5(b):
-		f.entries, err = parseHDF5(b, account)
-	case isMAT(b):
-		f.entries, err = parseMAT(b, account)
-	case len(b) > 8 && b[8] == '{':
-		f.entries, f.Metadata, err = safetensorsEntries(b)
-	case len(b) > 2 && b[0] == 0x80 && b[1] <= 5:
-		if f.entries, err = pickleEntries("", b, account); err != nil {
-			err = fmt.Errorf("arrayfile: %w", err)
+	for i := range fileFormats {
+		if format := &fileFormats[i]; format.is(b) {
+			err := format.parse(f, b, account)
+			if err == errNoTable {
+				break
+			}
+			return f, err
 		}
-	case isMAT4(b):
-		f.entries, err = parseMAT4(b, account)
-	case isJSON(b):
-		f.entries, err = parseJSON(b, account)
-	case isText(b) && b[0] != '<':
-		if f.entries, err = parseTable(b, account); err == errNoTable {
-			err = unknownFormat(b)
-		}
-	default:
-		err = unknownFormat(b)
 	}
-	return f, err
+	return f, unknownFormat(b)
 }
 
 // unknownFormat says that a file is in none of the formats, and what to do.
@@ -118,7 +93,7 @@ func unknownFormat(b []byte) error {
 	if isPacked(b) {
 		return errors.New("arrayfile: the file is packed twice; unpack it first: gunzip FILE")
 	}
-	return fmt.Errorf("arrayfile: the file starts with %.8q, which is none of .npy, .npz, .safetensors, .pt, .pkl, .parquet, .arrow, .h5, .json, .csv and .mat; in Python: numpy.savez(\"x.npz\", features=…, labels=…)", b)
+	return fmt.Errorf("arrayfile: the file starts with %.8q, which is none of %s; in Python: numpy.savez(\"x.npz\", features=…, labels=…)", b, Formats())
 }
 
 func loaded(arrays ...Array) []entry {

@@ -16,7 +16,7 @@ func TestRowsAreWhole(t *testing.T) {
 		if d.Chance == ChanceUnstated {
 			t.Errorf("%s: Chance is not stated: NotShuffled, Shuffled or SmallByChance", d.Key)
 		}
-		if d.rounding.least == nil {
+		if d.rounding.form == unstated {
 			t.Errorf("%s: rounding is not stated: ofValue, sizeOne or another of rounding.go", d.Key)
 		}
 		for _, text := range []string{d.Key, d.Group, d.Name, d.Formula, d.Sample, d.Class, d.Source, d.Pitfall} {

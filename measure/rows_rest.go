@@ -82,11 +82,11 @@ var otherRows = []Definition{
 		needs: needSeveral, Chance: NotShuffled, rounding: ofValue(1), power: 1, compute: smallestEntry},
 	{Key: KeyConfMaxCos, Group: "configuration", Name: "largest cosine between class means",
 		Formula: "max over i<j of |cos(μ_i, μ_j)|, uncentred", Sample: unweighted, Class: unweighted, Source: "M-D Def. 3.1", Pitfall: "0 in an NC configuration with non-negative features.",
-		needs: needSeveral | needSized, Chance: SmallByChance, rounding: oneCosine, pairs: pairExtreme},
+		needs: needSeveral | needSized, Chance: SmallByChance, rounding: ofForm(oneCosine), pairs: pairExtreme},
 	{Key: KeyConfOverlap, Group: "configuration", Name: "support overlap",
 		Formula: "max over i<j of Σ_c min(|μ_ic|, |μ_jc|) / min(‖μ_i‖₁, ‖μ_j‖₁)", Sample: unweighted, Class: unweighted, Source: "ours (M-D Def. 3.1)", Pitfall: "0: disjoint supports; 1: one lies inside the other.", Expensive: true,
 		needs: needSeveral, Chance: NotShuffled, rounding: ofValue(1)},
 	{Key: KeyConfWeightAngle, Group: "configuration", Name: "largest angle of w_k to its class",
 		Formula: "max over k of the angle between w_k and μ_k − h_G, in radians", Sample: meanSample, Class: meanClass, Source: "M-D Def. 3.1", Pitfall: "0 in an NC configuration.",
-		needs: needWeights | needSeveral | needNonzeroW | needApart, Chance: NotShuffled, rounding: ofValue(1).ofParts()},
+		needs: needWeights | needSeveral | needNonzeroW | needApart, Chance: NotShuffled, rounding: zeroable(1)},
 }

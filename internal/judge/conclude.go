@@ -40,7 +40,7 @@ func (e Effect) conclude() *found {
 	switch {
 	case len(out.each) == 1:
 		out.answer = inference.Single(out.only, out.region)
-	case e.Kind == Differ: // differences of both signs would cancel in a mean
+	case e.kind().apart:
 		out.every = out.each
 		out.answer, against = inference.Every(out.each, slices.Repeat([]inference.Region{out.region}, len(out.each)))
 	default:
@@ -95,8 +95,8 @@ func (e *Effect) checkAnswers() error {
 			return fmt.Errorf("judge: cell %q has %d and %d answers of %d seeds", c.Name, len(c.Each.Left), len(c.Each.Right), n)
 		}
 	}
-	ordered := e.Kind == Less || e.Kind == More
-	if !slices.Contains(statementKinds, e.Kind) || !slices.Contains(statementUnits, e.Unit) || ordered != (e.Band == nil) || e.Unit == quotient && len(e.Cells) > 1 {
+	kind, known := kindOf(e.Kind)
+	if !known || !slices.Contains(statementUnits, e.Unit) || kind.banded != (e.Band != nil) || e.Unit == quotient && len(e.Cells) > 1 {
 		return fmt.Errorf("judge: an effect of kind %q in %q with band %v and %d cells is none that claims have", e.Kind, e.Unit, e.Band, len(e.Cells))
 	}
 	return nil
@@ -108,18 +108,14 @@ func (e Effect) region() inference.Region {
 	switch {
 	case e.Unit == LogRatio:
 		scale = math.Log
-	case e.Unit == quotient && e.Kind != Linear:
+	case e.Ratio():
 		middle = 1
 	}
-	switch e.Kind {
-	case Less:
-		return inference.Below(middle)
-	case More:
-		return inference.Above(middle)
-	case Differ:
-		return inference.Beyond(scale(e.Band[0]), scale(e.Band[1]))
+	var band [2]float64
+	if e.Band != nil {
+		band = [2]float64{scale(e.Band[0]), scale(e.Band[1])}
 	}
-	return inference.Within(scale(e.Band[0]), scale(e.Band[1]))
+	return e.kind().region(middle, band[0], band[1])
 }
 
 // estimate estimates a cell's effect, and returns the effect of each seed. Seeds with both sides are pairs; if too few have both

@@ -50,7 +50,7 @@ func (f *found) lacking() int {
 
 // reasonOfEvery counts the cells in which the claim holds, and names the others.
 func (f *found) reasonOfEvery() string {
-	side, in, rest := sidesInWords[f.Kind], 0, []string(nil)
+	side, in, rest := f.kind().sides, 0, []string(nil)
 	for i, e := range f.every {
 		switch {
 		case inference.Single(e, f.region) == inference.Yes:
@@ -82,7 +82,7 @@ func someOf(names []string) string {
 // quantity is the effect in words.
 func (f *found) quantity() string {
 	switch {
-	case f.Kind == Linear:
+	case f.kind().line:
 		return "the bend as a fraction of the rise"
 	case f.Unit == difference:
 		return "the difference"
@@ -96,10 +96,6 @@ func (f *found) write(v Quantity) string {
 	}
 	return format.Digits(float64(v))
 }
-
-// sidesInWords says where the interval of each kind of claim lies if it holds, and if it does not.
-var sidesInWords = map[string][2]string{Less: {"below", "above"}, More: {"above", "below"}, Equal: {"inside", "outside"}, Linear: {"inside", "outside"},
-	Differ: {"outside", "inside"}}
 
 // edge is what the interval is compared with.
 func (f *found) edge() string {
@@ -115,7 +111,7 @@ func (f *found) edge() string {
 // position says where the interval lies.
 func (f *found) position() string {
 	edge := f.edge()
-	side := sidesInWords[f.Kind]
+	side := f.kind().sides
 	against := f.contradicting()
 	switch f.answer {
 	case inference.Yes:
@@ -164,14 +160,15 @@ func (f *found) contradicting() (names []string) {
 func (s Statement) how(many bool) string {
 	what := map[string]string{difference: "each seed gives left − right", LogRatio: "each seed gives log(left ÷ right); shown as a ratio",
 		quotient: "the ratio of means over seeds, Fieller’s interval"}[s.unit()]
-	if s.Kind == Linear {
+	kind, _ := kindOf(s.Kind)
+	if kind.line {
 		what = "each seed gives a quadratic: its bend away from its chord in the middle of the range, divided by the chord’s rise; Fieller’s interval"
 	}
 	if s.unit() != quotient {
 		what += "; Student’s interval over seeds"
 	}
 	switch {
-	case many && s.Kind == Differ:
+	case many && kind.apart:
 		what += "; the claim is about every cell, and a cell contradicts it after Holm’s correction"
 	case many && s.Mean:
 		what += "; the claim is about the mean over cells, and cells contradict it after Holm’s correction"

@@ -75,7 +75,12 @@ const (
 )
 
 var (
-	statementKinds = []string{Less, More, Equal, Differ, Linear}
+	statementKinds = func() (names []string) {
+		for _, k := range claimKinds {
+			names = append(names, k.name)
+		}
+		return names
+	}()
 	statementUnits = []string{difference, LogRatio, quotient}
 )
 
@@ -115,7 +120,8 @@ func (s Statement) checkKind() error {
 	if s.unit() == quotient && len(s.Cells) > 0 {
 		return errors.New("a quotient has only one cell: write a claim for each")
 	}
-	if line := s.Kind == Linear; line != (s.X != "" && s.Y != "") || line == (s.Left != "" && s.Right != "") || line && s.Unit != "" {
+	kind, _ := kindOf(s.Kind)
+	if line := kind.line; line != (s.X != "" && s.Y != "") || line == (s.Left != "" && s.Right != "") || line && s.Unit != "" {
 		return errors.New("a claim of kind linear has x and y, and no unit; other kinds have left and right")
 	}
 	return nil
@@ -123,17 +129,17 @@ func (s Statement) checkKind() error {
 
 // checkBand wants a band and its reason for claims of equality, difference or a line, and none for claims of order.
 func (s Statement) checkBand() error {
-	ordered := s.Kind == Less || s.Kind == More
+	kind, _ := kindOf(s.Kind)
 	switch {
-	case ordered && (s.Band != nil || s.Because != ""):
+	case !kind.banded && (s.Band != nil || s.Because != ""):
 		return fmt.Errorf("a claim of kind %s takes no band", s.Kind)
-	case ordered:
+	case !kind.banded:
 		return nil
 	case s.Band == nil || s.Because == "":
 		return fmt.Errorf("a claim of kind %s needs a band, and because, which gives the reason for it", s.Kind)
 	}
 	middle := 0.0
-	if s.Kind != Linear && s.unit() != difference {
+	if !kind.line && s.unit() != difference {
 		middle = 1
 	}
 	if lo, hi := s.Band[0], s.Band[1]; !(lo < middle && middle < hi) || middle == 1 && lo <= 0 {
@@ -151,7 +157,7 @@ func (s Statement) checkSettings(words Vocabulary) error {
 			return words.unknown("where names", key)
 		}
 	}
-	if s.Mean && (len(s.Cells) == 0 || s.Kind == Differ) {
+	if kind, _ := kindOf(s.Kind); s.Mean && (len(s.Cells) == 0 || kind.apart) {
 		return errors.New("mean belongs to claims of kind less, more, equal or linear with cells")
 	}
 	for key := range s.Except {

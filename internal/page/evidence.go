@@ -53,26 +53,6 @@ func estimates(e *judge.Effect) []judge.Cell {
 	return cells
 }
 
-// wanted are the values of an effect that its claim speaks of.
-func wanted(e *judge.Effect) [][2]float64 {
-	none, band := 0.0, [2]float64{}
-	if e.Ratio() {
-		none = 1
-	}
-	if e.Band != nil {
-		band = *e.Band
-	}
-	switch e.Kind {
-	case judge.Less:
-		return [][2]float64{{math.Inf(-1), none}}
-	case judge.More:
-		return [][2]float64{{none, math.Inf(1)}}
-	case judge.Differ:
-		return [][2]float64{{math.Inf(-1), band[0]}, {band[1], math.Inf(1)}}
-	}
-	return [][2]float64{band}
-}
-
 // Colours of intervals that lie inside the wanted values, and outside; others are muted.
 const (
 	insideColor  chart.Color = 3
@@ -99,7 +79,7 @@ func colorOf(lo, hi float64, wanted [][2]float64) chart.Color {
 func whisker(c judge.Claim, cell judge.Cell, judged bool) template.HTML {
 	e := c.Effect
 	lo, hi := float64(cell.Lo), float64(cell.Hi)
-	w := chart.Whisker{Lo: lo, Value: float64(cell.Value), Hi: hi, Wanted: wanted(e), Log: e.Ratio() && e.Unit != "quotient"}
+	w := chart.Whisker{Lo: lo, Value: float64(cell.Value), Hi: hi, Wanted: e.Wanted(), Log: e.Ratio() && e.Unit != "quotient"}
 	if w.Color = chart.Muted; judged {
 		w.Color = colorOf(lo, hi, w.Wanted)
 	}

@@ -33,7 +33,7 @@ func TestColoursOfIntervals(t *testing.T) {
 		{"differ, inside the band", effect(judge.Differ, "quotient", &band), 0.9, 1.1, outsideColor},
 		{"nothing", effect(judge.More, "difference", nil), nan, nan, chart.Muted},
 	} {
-		if got := colorOf(c.lo, c.hi, wanted(c.effect)); got != c.want {
+		if got := colorOf(c.lo, c.hi, c.effect.Wanted()); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

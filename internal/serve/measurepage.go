@@ -18,6 +18,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"collapse.example/collapse/arrayfile"
 	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/measurement"
 	"collapse.example/collapse/internal/store"
@@ -26,11 +27,12 @@ import (
 // measurePage asks for files.
 type measurePage struct {
 	frame
-	Most string // the largest upload, in words
+	Most            string // the largest upload, in words
+	Formats, Accept string // of files: in words, and as a browser wants their endings
 }
 
 func (s *Server) measurePage(w http.ResponseWriter, r *http.Request) error {
-	s.write(w, http.StatusOK, "measure", measurePage{s.frame(r, "measure", "Measure"), fmt.Sprintf("%d MiB", s.opt.MaxUpload>>20)})
+	s.write(w, http.StatusOK, "measure", measurePage{s.frame(r, "measure", "Measure"), fmt.Sprintf("%d MiB", s.opt.MaxUpload>>20), arrayfile.Formats(), strings.Join(arrayfile.Endings(), ",")})
 	return nil
 }
 
@@ -41,9 +43,6 @@ const (
 	nameBytes = 200
 	listBytes = 1 << 16 // of the names of classes
 )
-
-// uploadKinds are the endings that arrayfile reads.
-var uploadKinds = []string{".npz", ".npy", ".safetensors", ".pt", ".pth", ".pkl", ".parquet", ".arrow", ".feather", ".csv", ".tsv", ".txt", ".mat", ".h5", ".hdf5", ".joblib", ".json", ".jsonl", ".ndjson", ".gz"}
 
 // measureUpload measures the files of a form. They are kept in a temporary folder of their own and removed afterwards.
 func (s *Server) measureUpload(w http.ResponseWriter, r *http.Request) error {
@@ -139,8 +138,8 @@ func (s *Server) receive(r *http.Request, up *uploading) (paths []string, names 
 			return nil, names, badRequest("at most %d files can be measured together", mostFiles)
 		}
 		ext := strings.ToLower(filepath.Ext(name))
-		if len(name) > nameBytes || !utf8.ValidString(name) || strings.ContainsFunc(name, unprintable) || strings.ContainsAny(name, "/\\*?[") || !slices.Contains(uploadKinds, ext) {
-			return nil, names, badRequest("%s cannot be measured; wanted a file that ends in %s", clip(name), strings.Join(uploadKinds, ", "))
+		if len(name) > nameBytes || !utf8.ValidString(name) || strings.ContainsFunc(name, unprintable) || strings.ContainsAny(name, "/\\*?[") || !slices.Contains(arrayfile.Endings(), ext) {
+			return nil, names, badRequest("%s cannot be measured; wanted a file that ends in %s", clip(name), strings.Join(arrayfile.Endings(), ", "))
 		}
 		path := filepath.Join(up.folder.dir, strconv.Itoa(len(paths)), name)
 		if err := up.store(part, path); err != nil {
