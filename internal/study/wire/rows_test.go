@@ -100,6 +100,8 @@ func TestCountsThatNoBytesHold(t *testing.T) {
 		"a byte more":       {message(1, 1, 12), -1},
 		"keys of no bytes":  {message(1<<26, 0, 0), -1},
 		"rows of no bytes":  {message(1, 1<<26, 11), -1},
+		"rows of a byte":    {message(1, 1<<17, 1<<17), -1},
+		"keys of a byte":    {message(1<<17, 0, 1<<17), -1},
 		"keys of 2^63":      {message(1<<63, 0, 100), -1},
 		"rows of 2^63":      {message(1, 1<<63, 100), -1},
 		"rows of no key":    {message(0, 1, 11), -1},
