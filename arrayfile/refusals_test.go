@@ -316,3 +316,68 @@ func TestTablesThatAreTooLarge(t *testing.T) {
 		}
 	}
 }
+
+// TestSumsOfFletcherHaveTwoZeros: a sum is taken modulo 65535, so that 0 and 65535 are the same in each half, and nothing else is.
+func TestSumsOfFletcherHaveTwoZeros(t *testing.T) {
+	for _, c := range []struct {
+		a, b uint32
+		same bool
+	}{{0, 0xffffffff, true}, {0xffff, 0, true}, {0xffff0000, 0, true}, {0x1ffff, 0x10000, true}, {1, 0, false}, {0xfffe, 0, false}, {0xfffe0000, 0, false}, {0x10000, 1, false}, {5, 5, true}, {0xfffe, 0xfffe, true}} {
+		if sameFletcher(c.a, c.b) != c.same || sameFletcher(c.b, c.a) != c.same {
+			t.Errorf("%#x and %#x are the same: %v", c.a, c.b, !c.same)
+		}
+	}
+}
+
+// TestListsOfSizes: as many as a shape has axes, none negative and each a number.
+func TestListsOfSizes(t *testing.T) {
+	axes := func(n int) (out tuple) {
+		for range n {
+			out = append(out, int64(1))
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		v  any
+		ok bool
+	}{"none": {tuple{}, true}, "most": {axes(maxAxes), true}, "more": {axes(maxAxes + 1), false}, "negative": {tuple{int64(-1)}, false}, "zero": {tuple{int64(0)}, true}, "text": {tuple{"1"}, false}, "a list": {&list{}, false}, "nothing": {nil, false}} {
+		if v, ok := integers64(c.v); ok != c.ok || ok && len(v) != len(c.v.(tuple)) {
+			t.Errorf("%s: %v, %v", name, v, ok)
+		}
+	}
+}
+
+// TestArrowColumnsThatAreTooLarge: lists whose claims no file holds, and those of the largest that one may.
+func TestArrowColumnsThatAreTooLarge(t *testing.T) {
+	node := func(length int64) []byte {
+		return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(length)), 0)
+	}
+	for width, cause := range map[int]string{1 << 13: "", 1<<13 + 1: "it claims more values than any file holds", 0: "have different lengths or none"} {
+		const rows = 1 << 30
+		f := &arrowField{name: "x", kind: arrowFixedList, size: width, children: []*arrowField{{kind: arrowFloat, dtype: F32}}}
+		a := &arrowFile{fields: []*arrowField{f}, account: newAccount(nil, 100), batches: []arrowBatch{{rows: rows, codec: -1, nodes: append(node(rows), node(rows)...), buffers: make([]byte, 48)}}}
+		c := &arrowColumn{arrowFile: a, f: f, width: 1}
+		_, err := c.shape()
+		if cause == "" {
+			if err != nil || c.rows != rows || c.width != width {
+				t.Errorf("%d rows of %d: %v", c.rows, c.width, err)
+			}
+		} else {
+			says(t, "a large column", err, cause)
+		}
+	}
+}
+
+// TestProductsOfSizes: of no axes 1, with an axis of none 0 whatever the others are, and false beyond the limit or where one is negative.
+func TestProductsOfSizes(t *testing.T) {
+	for _, c := range []struct {
+		shape []int
+		limit int
+		want  int
+		ok    bool
+	}{{nil, 1, 1, true}, {[]int{2, 3}, 6, 6, true}, {[]int{2, 3}, 5, 0, false}, {[]int{0, 1 << 62, 1 << 62}, 6, 0, true}, {[]int{1 << 62, 1 << 62, 0}, 6, 0, true}, {[]int{-1}, 6, 0, false}, {[]int{-1, -1}, 6, 0, false}, {[]int{1, 1, 6}, 6, 6, true}, {[]int{7}, 6, 0, false}, {[]int{1 << 32, 1 << 32}, 1 << 62, 0, false}} {
+		if n, ok := product(c.shape, c.limit); ok != c.ok || ok && n != c.want {
+			t.Errorf("%v up to %d: %d, %v; want %d, %v", c.shape, c.limit, n, ok, c.want, c.ok)
+		}
+	}
+}

@@ -206,6 +206,10 @@ func TestEveryFailedCallOfAWorkspaceIsTold(t *testing.T) {
 			w.close()
 			return errors.Join(errors.New("script: run.json"), err)
 		}
+		if _, err := os.Lstat(w.path(heartbeatFile)); errors.Is(err, fs.ErrNotExist) {
+			w.close()
+			return errors.New("script: there is no heartbeat")
+		}
 		return w.remove(run)
 	}, func(call string, err error) {
 		kind, _, _ := strings.Cut(call, ",")
