@@ -177,6 +177,14 @@ func TestDescriptorsOfOthers(t *testing.T) {
 	if _, err := Pipe(t.Context(), filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a pipe that is missing: %v", err)
 	}
+	socket, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	if f, err := openThrough(t.Context(), filepath.Join(dir, "s")); !errors.Is(err, syscall.ENXIO) || f != nil {
+		t.Errorf("a socket is opened: %v, %v", f, err)
+	}
 }
 
 // TestOpenInputs: a file that the command has open under a name of its own, as standard input is, is not written.
