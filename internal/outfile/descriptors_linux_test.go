@@ -107,6 +107,19 @@ func TestNothingStaysOpen(t *testing.T) {
 			}
 			return to.Write(func(f *Files) error { return f.PutBytes("index.html", []byte("z")) })
 		}, "this command reads that file"},
+		"another name of standard output": {func() error {
+			f, err := New(t.Context(), input).File("--csv", toInput)
+			if err == nil && !f.Stdout() {
+				err = errors.New("it is not standard output")
+			}
+			return errors.Join(err, errors.New("standard output"))
+		}, "standard output"},
+		"an input as standard output": {func() error {
+			o := New(t.Context(), input)
+			o.Reads(at("in"))
+			_, err := o.File("--csv", "-")
+			return err
+		}, "this command reads that file"},
 		"a page over a descriptor": {func() error {
 			shown := at("linked/index.html")
 			if err := errors.Join(os.RemoveAll(at("linked")), os.Mkdir(at("linked"), 0o777), os.Symlink(toInput, shown)); err != nil {
