@@ -381,3 +381,68 @@ func TestProductsOfSizes(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeNumbersOfTables: digits are read whole; other spellings as long as a float64 tells the number from its neighbours.
+func TestWholeNumbersOfTables(t *testing.T) {
+	for text, want := range map[string]string{
+		"7": "7 true", "-7": "-7 true", "9223372036854775807": "9223372036854775807 true", "-9223372036854775808": "-9223372036854775808 true", "1.0": "1 true", "1e3": "1000 true", "-2.5e1": "-25 true",
+		"9007199254740991.0": "9007199254740991 true", "-9007199254740991.0": "-9007199254740991 true", "9007199254740992.0": "false", "-9007199254740992.0": "false", "-1e300": "false", "1e300": "false",
+		"1.5": "false", "x": "false", "": "false", "NaN": "false", "Inf": "false", "9223372036854775808": "false",
+	} {
+		n, ok := wholeNumber(text)
+		if got := map[bool]string{true: fmt.Sprint(n, " ", ok), false: fmt.Sprint(ok)}[ok]; got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestSpacesInTables: those before a field of commas do not belong to it, while between tabs an empty field stays one.
+func TestSpacesInTables(t *testing.T) {
+	checkContents(t, "commas", []byte("a, b\n1, 2\n3, 4\n"), "a I64 [2] [1 3] b I64 [2] [2 4]")
+	checkContents(t, "tabs", []byte("a\tb\n1\t2\n3\t4\n"), "a I64 [2] [1 3] b I64 [2] [2 4]")
+	f, err := Parse([]byte("a\tb\n\t2\n1\t3\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := f.Refused(); len(r) != 1 || r[0].Name != "a" || !strings.Contains(r[0].Err.Error(), "empty") || len(f.Headers()) != 1 || f.Headers()[0].Name != "b" {
+		t.Errorf("an empty field before a tab: %v, %v", f.Headers(), r)
+	}
+}
+
+// TestDictionariesOfArrowThatChange: the words of rows that were read would be others; two dictionaries before the first rows are one replaced.
+func TestDictionariesOfArrowThatChange(t *testing.T) {
+	seen := 0
+	for name, b := range arrowFiles(t) {
+		if bytes.HasPrefix(b, []byte(arrowMagic)) {
+			continue
+		}
+		var dictionary []byte
+		first, end := 0, 0
+		a := &arrowFile{dictionaries: map[int64][]arrowBatch{}, account: newAccount(nil, len(b)), limit: freeParquet}
+		for at := 0; len(b)-at >= 8 && binary.LittleEndian.Uint32(b[at+4:]) != 0; {
+			next, err := a.messageAt(b, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(a.dictionaries) > 0 && dictionary == nil {
+				dictionary, first = b[at:next], next
+			}
+			at, end = next, next
+		}
+		if dictionary == nil {
+			continue
+		}
+		seen++
+		changed := append(append(bytes.Clone(b[:end]), dictionary...), b[end:]...)
+		says(t, name, parseAll(changed), "a dictionary that changes between batches is not read")
+		twice := append(append(bytes.Clone(b[:first]), dictionary...), b[first:]...)
+		got, err := spelled(twice)
+		want, _ := spelled(b)
+		if err != nil || got != want {
+			t.Errorf("%s: the same dictionary twice: %v", name, err)
+		}
+	}
+	if seen == 0 {
+		t.Error("no stream has a dictionary")
+	}
+}
