@@ -192,3 +192,37 @@ func TestTwoDownloadsOfAFolder(t *testing.T) {
 	}
 	unlock()
 }
+
+// TestEveryFailedCallOfReadingASetIsTold: of folders of images and of files; a set that was not read whole is none.
+func TestEveryFailedCallOfReadingASetIsTold(t *testing.T) {
+	images := writeFolder(t, map[string][]byte{"train/a/1.png": pngOf(8, 9, 1), "train/b/2.png": pngOf(8, 9, 2), "test/a/3.png": pngOf(8, 9, 3), "test/b/4.png": pngOf(8, 9, 4)})
+	digits := t.TempDir()
+	writeSet(t, filepath.Join(digits, "mnist"), 20, same, sameBytes)
+	for name, src := range map[string]Source{"folder": {Name: "folder", Root: images}, "mnist": {Name: "mnist", Root: digits}} {
+		whole, err := Open(src, Train)
+		if err != nil {
+			t.Fatal(err)
+		}
+		failures := 0
+		faulttest.EachCall(t, syscall.EIO, func() error {
+			s, err := Open(src, Train)
+			if err == nil && (s.N() != whole.N() || s.Digest != whole.Digest) {
+				err = errors.New("another set")
+			}
+			return err
+		}, func(call string, err error) {
+			kind, _, _ := strings.Cut(call, ",")
+			switch {
+			case err == nil && kind != "fstat": // which only tells how much room is needed
+				t.Errorf("%s, %s: no error", name, call)
+			case err != nil && !errors.Is(err, syscall.EIO) && kind != "fstatat": // what cannot be looked at counts as missing
+				t.Errorf("%s, %s: %v", name, call, err)
+			case err != nil:
+				failures++
+			}
+		})
+		if failures < 3 {
+			t.Errorf("%s: %d failures are told", name, failures)
+		}
+	}
+}

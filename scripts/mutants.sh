@@ -4,6 +4,9 @@
 # that scripts/mutants.txt sets; changes listed there as changing nothing are not made.
 #
 # usage: scripts/mutants.sh [-n 60] [-seed S] [-parallel 2] [-since COMMIT] [-budget 10m] [PACKAGE…]
+#        scripts/mutants.sh -refusals [PACKAGE…]
+#
+# The second lists the errors that packages make and to which no test of their own comes, and compares their numbers with the list's.
 #
 # Without packages: all that scripts/mutants.txt names, with -since those that changed since the commit. A package is named by its folder,
 # internal/store.

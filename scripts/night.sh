@@ -25,7 +25,7 @@ declare -A what=(
   [replays]="traced steps repeated in PyTorch"
   [kills]="kill -9 of runs, studies and engines"
   [fuzz]="every fuzz target for three seconds, from its corpus"
-  [mutants]="packages that changed since COLLAPSE_SINCE (default: the last tag, else origin, else 20 commits ago): whether their tests notice small changes"
+  [mutants]="packages that changed since COLLAPSE_SINCE (default: the last tag, else origin, else 20 commits ago): whether their tests notice small changes; errors that no test reaches"
   [libraries]="the Python package beside today's PyTorch, Lightning, transformers, timm"
   [trainers]="the trainers of examples/trainers as studies, with PyTorch, Lightning, transformers, Keras, JAX, scikit-learn and a shell"
   [conformance]="files that today's libraries write, measured"
@@ -121,6 +121,7 @@ part_fuzz() { FUZZ_PARALLEL=2 scripts/fuzz.sh 3s; }
 part_mutants() {
   local since=${COLLAPSE_SINCE:-}
   [ -n "$since" ] || since=$(git describe --tags --abbrev=0 2>/dev/null || git rev-parse --verify --quiet '@{upstream}' || git rev-parse --verify --quiet origin/HEAD || git rev-parse 'HEAD~20')
+  scripts/mutants.sh -refusals
   scripts/mutants.sh -since "$since" -budget 10m
 }
 part_libraries() {

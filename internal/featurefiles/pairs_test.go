@@ -102,10 +102,25 @@ func found(t *testing.T, dir, request string) (text string, refused bool) {
 	return text, false
 }
 
+// origins are requests for the files of other programs.
+func origins(t *testing.T) (all []string) {
+	t.Helper()
+	entries, err := os.ReadDir("testdata/origins")
+	if err != nil || len(entries) < 100 {
+		t.Fatal(len(entries), err)
+	}
+	for i, e := range entries {
+		file := "file=" + e.Name()
+		all = append(all, file, file+" layers=*", file+" ignore-label=1", file+" transpose-features=", file+" transpose=", file+" classes=12", file+" file="+entries[(i+1)%len(entries)].Name(), "features="+e.Name()+" labels="+e.Name())
+	}
+	return all
+}
+
 // TestWhatEveryPairIsCalled asks for all pairs of features and labels, right and wrong, with classifiers and flags. testdata/pairs.txt has a digest of
-// all that is said, for each pair of files, and how often each reason is given; whoever changes a line there sees what is now taken, or told otherwise.
+// all that is said, for each pair of files and each file of another program, and how often each reason is given; whoever changes a line there sees what is now taken, or told otherwise.
 func TestWhatEveryPairIsCalled(t *testing.T) {
 	dir := pairFiles(t)
+	var lines []string
 	numbers := regexp.MustCompile(`[0-9]+`)
 	said, reasons := map[string][]string{}, map[string]int{}
 	for _, request := range requests() {
@@ -120,7 +135,22 @@ func TestWhatEveryPairIsCalled(t *testing.T) {
 		}
 		reasons[reason]++
 	}
-	var lines []string
+	for _, pair := range slices.Sorted(maps.Keys(said)) {
+		sum := sha256.Sum256([]byte(strings.Join(said[pair], "\n")))
+		lines = append(lines, fmt.Sprintf("%s: %d requests, %x", pair, len(said[pair]), sum[:6]))
+	}
+	clear(said)
+	for _, request := range origins(t) { // each alone, with all its layers, and beside the next
+		text, refused := found(t, "testdata/origins", request)
+		words := strings.Fields(request)
+		said[words[0]] = append(said[words[0]], request+": "+filepath.ToSlash(text))
+		if refused {
+			text = "refused"
+		} else {
+			text = "taken"
+		}
+		reasons["files of other programs "+text]++
+	}
 	for _, pair := range slices.Sorted(maps.Keys(said)) {
 		sum := sha256.Sum256([]byte(strings.Join(said[pair], "\n")))
 		lines = append(lines, fmt.Sprintf("%s: %d requests, %x", pair, len(said[pair]), sum[:6]))

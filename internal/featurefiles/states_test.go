@@ -189,6 +189,21 @@ func TestStatesThatDoNotBelongTogether(t *testing.T) {
 	if _, err := Merge(small); !errors.As(err, &full) || !strings.Contains(err.Error(), "a.ncs") {
 		t.Errorf("without memory: %v", err)
 	}
+	refused := map[string]bool{} // with too little memory
+	for room, err := int64(1), error(nil); room == 1 || err != nil; room += room/8 + 1 {
+		small.Budget = arrayfile.NewBudget(room)
+		if _, err = Merge(small); err == nil {
+			break
+		}
+		if where, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), dir+string(filepath.Separator)), ":"); errors.As(err, &full) {
+			refused[where] = true
+		} else {
+			t.Fatalf("with %d bytes: %v", room, err)
+		}
+	}
+	if len(refused) != 1 || !refused["a.ncs"] {
+		t.Errorf("without memory there is none for %v", refused)
+	}
 	for request, want := range map[string]string{
 		"features=far.npy labels=label.npy":                  "label.npy: labels: sample 0 has label 77, which the state of --means does not have",
 		"features=far.npy labels=label.npy weights=more.npy": "label.npy: labels: sample 0 has label 77",

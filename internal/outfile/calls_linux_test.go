@@ -113,6 +113,38 @@ func TestEveryFailedCallIsTold(t *testing.T) {
 	}
 }
 
+// TestOwnersStayWhateverFails: a file of another user is that user's after every failed call, and old or new.
+func TestOwnersStayWhateverFails(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "theirs")
+	reset := func() {
+		_ = os.Remove(path)
+		hold(t, path, "old", 0o640)
+		if err := os.Chown(path, nobody, nobody); err != nil {
+			t.Skipf("files of other users need root: %v", err)
+		}
+	}
+	reset()
+	chowns := 0
+	faulttest.EachCall(t, syscall.EPERM, func() error { return put(t, path, "new") }, func(call string, err error) {
+		if strings.HasPrefix(call, "fchown") {
+			chowns++
+		}
+		info, stat := os.Stat(path)
+		if stat != nil {
+			t.Fatalf("%s: %v", call, stat)
+		}
+		got, _ := os.ReadFile(path)
+		if owner := info.Sys().(*syscall.Stat_t); owner.Uid != nobody || owner.Gid != nobody || info.Mode().Perm() != 0o640 || string(got) != "new" && (err == nil || string(got) != "old") {
+			t.Errorf("%s: %v; the file is %d's with mode %v and holds %q", call, err, owner.Uid, info.Mode(), got)
+		}
+		reset()
+	})
+	if chowns != 1 {
+		t.Errorf("the owner is given %d times", chowns)
+	}
+}
+
 // TestEveryFailedCallOfAFolderIsTold does the same for a folder that is written again. Each file in it is the old or the new one, and the
 // next time all are new.
 func TestEveryFailedCallOfAFolderIsTold(t *testing.T) {

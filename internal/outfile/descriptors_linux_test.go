@@ -107,6 +107,19 @@ func TestNothingStaysOpen(t *testing.T) {
 			}
 			return to.Write(func(f *Files) error { return f.PutBytes("index.html", []byte("z")) })
 		}, "this command reads that file"},
+		"another name of standard output": {func() error {
+			f, err := New(t.Context(), input).File("--csv", toInput)
+			if err == nil && !f.Stdout() {
+				err = errors.New("it is not standard output")
+			}
+			return errors.Join(err, errors.New("standard output"))
+		}, "standard output"},
+		"an input as standard output": {func() error {
+			o := New(t.Context(), input)
+			o.Reads(at("in"))
+			_, err := o.File("--csv", "-")
+			return err
+		}, "this command reads that file"},
 		"a page over a descriptor": {func() error {
 			shown := at("linked/index.html")
 			if err := errors.Join(os.RemoveAll(at("linked")), os.Mkdir(at("linked"), 0o777), os.Symlink(toInput, shown)); err != nil {
@@ -176,6 +189,14 @@ func TestDescriptorsOfOthers(t *testing.T) {
 	holds(t, path, "words")
 	if _, err := Pipe(t.Context(), filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a pipe that is missing: %v", err)
+	}
+	socket, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	if f, err := openThrough(t.Context(), filepath.Join(dir, "s")); !errors.Is(err, syscall.ENXIO) || f != nil {
+		t.Errorf("a socket is opened: %v, %v", f, err)
 	}
 }
 

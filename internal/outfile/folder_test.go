@@ -221,6 +221,27 @@ func TestWhatAUserOwns(t *testing.T) {
 	}
 }
 
+// TestTheLastOfTwoFilesOfANameCounts, in the place of the first.
+func TestTheLastOfTwoFilesOfANameCounts(t *testing.T) {
+	dir := t.TempDir()
+	err := At(dir, "a page").Write(func(f *Files) error {
+		for _, name := range []string{"a", "b", "a"} {
+			if err := f.PutBytes(name, []byte(name+" again")); err != nil {
+				return err
+			}
+		}
+		return f.PutBytes("a", []byte("last"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, filepath.Join(dir, "a"), "last")
+	if got := listed(t, dir); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("listed: %q", got)
+	}
+	alone(t, dir, ListName, "a", "b")
+}
+
 // TestFolderNeverTakesAnInput: a file of the folder that the command reads is neither replaced nor removed.
 func TestFolderNeverTakesAnInput(t *testing.T) {
 	dir := t.TempDir()

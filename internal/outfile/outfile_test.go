@@ -248,6 +248,11 @@ func TestInputsAndOtherOutputs(t *testing.T) {
 		}
 	}
 	o := New(t.Context(), io.Discard)
+	for _, name := range []string{"first.csv", "second.csv", "in.npz"} { // three files
+		if _, err := o.File("--csv", at(name)); err != nil {
+			t.Error(err)
+		}
+	}
 	for _, flag := range []string{"--csv", "--html"} {
 		if _, err := o.File(flag, os.DevNull); err != nil {
 			t.Errorf("%s: %v", flag, err)

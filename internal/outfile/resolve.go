@@ -153,7 +153,7 @@ func (t *target) writable() error {
 		return nil
 	case t.info == nil:
 		return probe(filepath.Dir(t.path))
-	case t.info.Mode().IsRegular() && !t.opaque:
+	case t.info.Mode().IsRegular():
 		f, err := os.OpenFile(t.path, os.O_WRONLY, 0)
 		if err != nil {
 			return err

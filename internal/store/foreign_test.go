@@ -110,6 +110,17 @@ func TestForeignSchemasAreRefused(t *testing.T) {
 }
 
 // TestLongTextsAreRefused: SQLite refuses a text that no row of a lab needs, before memory is taken for it.
+// TestRowsThatAFileCannotHold: eight bytes are less than any row takes; the log beside the file counts, too.
+func TestRowsThatAFileCannotHold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	must(t, errors.Join(os.WriteFile(path, make([]byte, 800), 0o666), os.WriteFile(path+"-wal", make([]byte, 80), 0o666)))
+	r := &Reader{path: path}
+	must(t, r.plausible(110))
+	if err := r.plausible(111); err == nil || !strings.Contains(err.Error(), path+" gives more rows than its 880 bytes can hold") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestManyDifferencesAreCounted: eight are named, views and triggers first.
 func TestManyDifferencesAreCounted(t *testing.T) {
 	has, own := map[string]string{"table z": "", "index z": "", "view z": "", "trigger z": ""}, map[string]string{}

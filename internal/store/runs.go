@@ -119,12 +119,16 @@ func (r *Reader) List(f Filter) ([]Run, error) {
 	only(f.Study != "", "id IN (SELECT run FROM study_run WHERE study = (SELECT id FROM study WHERE name = ?))", f.Study)
 	only(f.Loose, "NOT EXISTS (SELECT 1 FROM tag WHERE tag.run = run.id) AND NOT EXISTS (SELECT 1 FROM study_run WHERE study_run.run = run.id)")
 	only(f.Label != "", "label = ?", f.Label)
-	limit := -1 // SQLite's "no limit"
-	if f.Limit > 0 {
-		limit = f.Limit
+	query += " ORDER BY created DESC, id DESC"
+	if f.Limit > 0 { // some of the leased runs may turn out to be in another state than is stored
+		query, args = query+" LIMIT ? + (SELECT count(*) FROM claim)", append(args, f.Limit)
 	}
-	list, err := r.selectRuns(query+" ORDER BY created DESC, id DESC LIMIT ?", append(args, limit)...)
-	return slices.DeleteFunc(list, func(run Run) bool { return !isWanted(f.Statuses, run.Status) }), err
+	list, err := r.selectRuns(query, args...)
+	list = slices.DeleteFunc(list, func(run Run) bool { return !isWanted(f.Statuses, run.Status) })
+	if f.Limit > 0 {
+		list = list[:min(len(list), f.Limit)]
+	}
+	return list, err
 }
 
 func jsonList[T ~string](list []T) string { return jsonOf(list) }

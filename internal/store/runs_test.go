@@ -8,7 +8,42 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
+
+// TestALimitCountsWantedRuns: runs that are not wanted, or only look as if they were, do not take the places of others.
+func TestALimitCountsWantedRuns(t *testing.T) {
+	now := newClock()
+	l := openAt(t, t.TempDir(), Options{Now: now.Now})
+	for n, end := range []func(c *Lease) error{(*Lease).Finish, (*Lease).Interrupt, (*Lease).Interrupt, func(*Lease) error { return nil }, func(*Lease) error { return nil }} {
+		now.pass(time.Minute)
+		must(t, end(leased(t, l, spec(n))))
+	}
+	query(t, l, "UPDATE claim SET pid_started = 'long ago' WHERE run = (SELECT id FROM run WHERE hash = ?)", hashOf(4)) // its process has ended
+	must(t, leased(t, l, spec(5)).Fail(errDisk))
+	for _, c := range []struct {
+		status Status
+		limit  int
+		want   []int
+	}{{Done, 1, []int{0}}, {Failed, 1, []int{5}}, {Interrupted, 1, []int{4}}, {Interrupted, 2, []int{4, 2}}, {Interrupted, 0, []int{4, 2, 1}}, {Running, 1, []int{3}}, {Running, 9, []int{3}}, {"", 3, []int{5, 4, 3}}} {
+		f := Filter{Limit: c.limit}
+		if c.status != "" {
+			f.Statuses = []Status{c.status}
+		}
+		runs, err := l.List(f)
+		must(t, err)
+		var got, want []string
+		for _, run := range runs {
+			got = append(got, run.Hash[:8])
+		}
+		for _, n := range c.want {
+			want = append(want, hashOf(n)[:8])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("at most %d that are %q: %q, want %q", c.limit, c.status, got, want)
+		}
+	}
+}
 
 func TestFindByPrefix(t *testing.T) {
 	l := open(t, t.TempDir())

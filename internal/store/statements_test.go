@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -426,6 +427,63 @@ func TestAChangeIsWholeOrNone(t *testing.T) {
 		if name != "beat" && name != "reopen" && name != "retry" && name != "open study" && name != "forget" && name != "collect" && tables(t, l) == before {
 			t.Errorf("%s changes nothing", name)
 		}
+	}
+}
+
+// TestTakingAndFinishingTellEveryFailure: rows that are taken from another run, and a copy that gets its name, are several transactions; each failed
+// call of them is the error, and a copy that is not finished is no lab.
+func TestTakingAndFinishingTellEveryFailure(t *testing.T) {
+	f := &failing{}
+	l := studied(t, f)
+	c, _, err := l.Lease(spec(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.each(t, l, "taking rows", func() error { return c.TakeRows(hashOf(1), 2, "epoch") }, func(what string, err error) {
+		if !errors.Is(err, errDisk) {
+			t.Errorf("%s fails: %v", what, err)
+		}
+	})
+	if rows, err := l.Values(c.Hash); err != nil || len(rows) != 4 {
+		t.Errorf("%d rows are taken, %v", len(rows), err)
+	}
+	for at := 1; ; at++ {
+		f := &failing{}
+		l := studied(t, f)
+		l.Reader.dir = t.TempDir() // where the copy would get its name
+		f.at, f.armed = at, true
+		err := (&Snapshot{Reader: l.Reader, lab: l, part: l.path}).Finish()
+		if f.n < at {
+			if err != nil {
+				t.Errorf("no call fails: %v", err)
+			}
+			if at < 4 {
+				t.Errorf("finishing makes %d calls", f.n)
+			}
+			break
+		}
+		if _, named := os.Stat(databasePath(l.dir)); !errors.Is(err, errDisk) || !errors.Is(named, os.ErrNotExist) {
+			t.Errorf("call %d fails: %v; the copy: %v", at, err, named)
+		}
+	}
+}
+
+// TestWhatAnAttemptSays: when it began, where and with which program.
+func TestWhatAnAttemptSays(t *testing.T) {
+	now := newClock()
+	l := openAt(t, t.TempDir(), Options{Now: now.Now})
+	c := leased(t, l, spec(1))
+	must(t, c.AppendEpoch(1, []Value{{Key: Key{Series: "epoch", Measure: "a"}, Step: 1, Value: math.Inf(-1)}, {Key: Key{Series: "epoch", Measure: "b"}, Step: 1, Value: math.Inf(1)}}))
+	list, err := l.Attempts(c.Hash)
+	if err != nil || len(list) != 1 || !list[0].Started.Equal(now.Now()) || list[0].Generation != 1 || list[0].Host == "" || list[0].Program != spec(1).Program {
+		t.Errorf("%+v, %v", list, err)
+	}
+	values, err := l.Values(c.Hash)
+	if err != nil || len(values) != 2 || values[0].Missing != infinite || values[1].Missing != infinite || values[0].Value != 0 {
+		t.Errorf("infinite values are %+v, %v", values, err)
+	}
+	if n, first, err := l.Infinite(c.Hash); n != 0 || first != 0 || err != nil {
+		t.Errorf("%d infinite values are stored, %v", n, err)
 	}
 }
 

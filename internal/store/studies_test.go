@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
 func members(seeds ...int) []Member {
@@ -203,6 +204,22 @@ func TestAppendAllLeavesOutWhatIsLost(t *testing.T) {
 	b, err2 := l.Values(gone.Hash)
 	if err1 != nil || err2 != nil || len(a) != 4 || len(b) != 0 {
 		t.Errorf("%d and %d values, want 4 and none; %v %v", len(a), len(b), err1, err2)
+	}
+}
+
+// TestABeatIsNoEpoch: a part without rows shows that its lease lives, and says nothing about epochs.
+func TestABeatIsNoEpoch(t *testing.T) {
+	now := newClock()
+	l := openAt(t, t.TempDir(), Options{Now: now.Now})
+	c := leased(t, l, spec(1))
+	must(t, c.AppendEpoch(2, rowsOf(1, 2)))
+	now.pass(time.Second)
+	lost, err := l.AppendAll([]Part{{c, EpochRows{Epoch: 9}}})
+	must(t, err)
+	var beat int64
+	must(t, l.db.QueryRow("SELECT heartbeat FROM claim").Scan(&beat))
+	if run, err := l.Run(c.Hash); err != nil || len(lost) != 0 || run.LastEpoch != 2 || beat != now.Now().UnixMilli() {
+		t.Errorf("the newest epoch is %d, the beat of %d, lost %d, %v", run.LastEpoch, beat, len(lost), err)
 	}
 }
 

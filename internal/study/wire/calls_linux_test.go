@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"collapse.example/collapse/internal/faulttest"
 	"collapse.example/collapse/internal/queue"
@@ -109,6 +112,44 @@ func folders(t *testing.T, dir string) (n int) {
 		return err
 	}))
 	return n
+}
+
+// TestACheckpointIsSavedWithItsParts: the next holder of the lease finds the epoch, the checkpoint and where the other files are.
+func TestACheckpointIsSavedWithItsParts(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	server, err := queue.StartServer(queue.ServerOptions{Dir: t.TempDir()})
+	must(t, err)
+	defer server.Close()
+	broker, err := server.Connect(studytest.QuickQueue())
+	must(t, err)
+	defer broker.Close()
+	coordinator, err := broker.Coordinate(ctx, "lab")
+	must(t, err)
+	must(t, coordinator.Submit(ctx, queue.Job{ID: "job", Priority: queue.Normal}))
+	dir, blobs := runFolder(t), queue.Folder(t.TempDir())
+	working, stop := context.WithCancel(ctx)
+	err = broker.Work(working, queue.WorkerOptions{Name: "w"}, func(ctx context.Context, task *queue.Task) ([]byte, error) {
+		defer stop()
+		part := SidePart{UpTo: 2, Blob: queue.Blob{Name: "job/beside", Bytes: 3}}
+		said, err := SaveCheckpoint(ctx, task, dir, 2, blobs, true, part)
+		if err != nil {
+			return nil, err
+		}
+		leases, err := coordinator.Leases(ctx)
+		if err != nil || len(leases) != 1 {
+			t.Errorf("%d claims, %v", len(leases), err)
+			return nil, err
+		}
+		kept, err := DecodeState(leases[0].State)
+		if err != nil || fmt.Sprint(kept) != fmt.Sprint(said) || kept.Epoch != 2 || !kept.Shared || !slices.Equal(kept.SideParts, []SidePart{part}) || !kept.Has(BlobsOf(task)+"/ckpt-2.tar") {
+			t.Errorf("the queue keeps %+v, %v; said was %+v", kept, err, said)
+		}
+		return nil, nil
+	})
+	if working.Err() == nil {
+		t.Error(err)
+	}
 }
 
 // TestLeavingTellsOfEveryFailedCall: neither a checkpoint nor a run's other files are called left after a failed call; no part is made up.

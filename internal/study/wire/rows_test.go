@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
+	"runtime"
 	"testing"
 	"unicode/utf8"
 
@@ -72,4 +74,49 @@ func FuzzDecodeRows(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestCountsThatNoBytesHold: a message that leases more keys or rows than its bytes can hold is refused before anything is made for them; as many as they
+// can hold are read.
+func TestCountsThatNoBytesHold(t *testing.T) {
+	message := func(keys, rows uint64, more int) []byte {
+		b := binary.AppendUvarint(binary.AppendVarint(nil, 7), keys)
+		if keys == 1 {
+			for _, text := range []string{"s", "", "", "m"} {
+				b = appendText(b, text)
+			}
+		}
+		return append(binary.AppendUvarint(b, rows), make([]byte, more)...)
+	}
+	for name, c := range map[string]struct {
+		message []byte
+		rows    int // -1: refused
+	}{
+		"nothing":           {message(0, 0, 0), 0},
+		"a key, no row":     {message(1, 0, 0), 0},
+		"a row":             {message(1, 1, 11), 1},
+		"two rows":          {message(1, 2, 22), 2},
+		"two in one":        {message(1, 2, 21), -1},
+		"a byte more":       {message(1, 1, 12), -1},
+		"keys of no bytes":  {message(1<<26, 0, 0), -1},
+		"rows of no bytes":  {message(1, 1<<26, 11), -1},
+		"rows of a byte":    {message(1, 1<<17, 1<<17), -1},
+		"keys of a byte":    {message(1<<17, 0, 1<<17), -1},
+		"keys of 2^63":      {message(1<<63, 0, 100), -1},
+		"rows of 2^63":      {message(1, 1<<63, 100), -1},
+		"rows of no key":    {message(0, 1, 11), -1},
+		"an epoch, no more": {binary.AppendVarint(nil, 7), -1},
+		"no bytes":          {nil, -1},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		e, err := DecodeRows(c.message)
+		runtime.ReadMemStats(&after)
+		if (err != nil) != (c.rows < 0) || err == nil && (len(e.Rows) != c.rows || e.Epoch != 7) {
+			t.Errorf("%s: %d rows, %v; want %d", name, len(e.Rows), err, c.rows)
+		}
+		if spent := after.TotalAlloc - before.TotalAlloc; spent > 1<<20 {
+			t.Errorf("%s: %d bytes are allocated for a message of %d", name, spent, len(c.message))
+		}
+	}
 }

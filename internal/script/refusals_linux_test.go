@@ -1,0 +1,228 @@
+package script
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"collapse.example/collapse/internal/faulttest"
+	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/rundir"
+)
+
+// says reports an error that is missing or does not name its cause.
+func says(t *testing.T, what string, err error, cause string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), cause) {
+		t.Errorf("%s: %v, want an error that says %q", what, err, cause)
+	}
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)))
+}
+
+func digestOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+
+// TestCodeStaysBelowItsFolder: patterns and names that lead out of the folder, name nothing or cannot be read are refused; what is in it is digested.
+func TestCodeStaysBelowItsFolder(t *testing.T) {
+	above := t.TempDir()
+	folder := filepath.Join(above, "study")
+	put(t, filepath.Join(folder, "a.py"), "a")
+	put(t, filepath.Join(folder, "lib", "b.py"), "b")
+	put(t, filepath.Join(folder, "data.py", "c"), "a folder")
+	put(t, filepath.Join(above, "evil.py"), "evil")
+	must(t, syscall.Mkfifo(filepath.Join(folder, "pipe"), 0o600))
+	for pattern, cause := range map[string]string{
+		"../evil.py": "is not in the folder of the study's file, " + folder, "/etc/passwd": "is not in the folder of the study's file", "lib/../../evil.py": "is not in the folder of the study's file",
+		"": "is not in the folder of the study's file", "[": "syntax error in pattern", "none*.py": `"none*.py" names no file in ` + folder, "data.py": `"data.py" names no file`, "pipe": "is a pipe",
+	} {
+		_, err := DigestCode(folder, []string{pattern})
+		says(t, pattern, err, cause)
+	}
+	code, err := DigestCode(folder, []string{"*.py", "lib/*", "./a.py"})
+	want := map[string]string{"a.py": digestOf("a"), "lib/b.py": digestOf("b")}
+	if err != nil || !maps.Equal(code, want) {
+		t.Errorf("%v, %v; want %v", code, err, want)
+	}
+	data, err := DigestData(folder, []string{filepath.Join(above, "*.py"), "lib/b.py"})
+	if err != nil || !slices.Equal(data, []string{digestOf("evil"), digestOf("b")}) { // by name
+		t.Errorf("%v, %v", data, err)
+	}
+	s := Spec{Code: code}
+	must(t, s.checkCode(folder))
+	for name, c := range map[string]struct {
+		code  map[string]string
+		cause string
+	}{
+		"changed": {map[string]string{"a.py": digestOf("b")}, "a.py has changed: the run is of other code"},
+		"gone":    {map[string]string{"none.py": digestOf("b")}, "none.py is not there"},
+		"outside": {map[string]string{"../evil.py": digestOf("evil")}, "../evil.py is not below the folder of the code"},
+		"a pipe":  {map[string]string{"pipe": digestOf("")}, "is a pipe"},
+	} {
+		t.Setenv("XDG_CACHE_HOME", t.TempDir())
+		s := Spec{Code: c.code}
+		says(t, name, s.checkCode(folder), c.cause)
+		if err := s.Keep(folder); err == nil || name != "gone" && !strings.Contains(err.Error(), c.cause) || name == "gone" && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is kept: %v", name, err)
+		}
+		if kept := s.kept(folder); kept != "" {
+			t.Errorf("%s: %s is used", name, kept)
+		}
+	}
+	if !s.reads(folder, "a") && (Spec{Code: map[string]string{"none": ""}}).reads(folder, "a") {
+		t.Error("a flag is read by a file that is not there")
+	}
+}
+
+// TestCodeThatIsTooLarge: 64 MiB in all are kept, and a byte more is refused.
+func TestCodeThatIsTooLarge(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	folder := t.TempDir()
+	zeros := strings.Repeat("\x00", mostKept-1)
+	put(t, filepath.Join(folder, "a"), zeros)
+	for text, cause := range map[string]string{"x": "", "xy": "the code has more than 64 MiB"} {
+		put(t, filepath.Join(folder, "b"), text)
+		err := Spec{Code: map[string]string{"a": digestOf(zeros), "b": digestOf(text)}}.Keep(folder)
+		if cause == "" {
+			must(t, err)
+		} else {
+			says(t, "a byte more", err, cause)
+		}
+	}
+}
+
+// TestSpecsThatNoStudyGives: each value out of its range, at its edge, is refused by name, and the one before the edge is taken.
+func TestSpecsThatNoStudyGives(t *testing.T) {
+	spec := func(change func(*Spec)) error {
+		s := Spec{Command: []string{"sh"}, Epochs: 2, Horizon: 2}
+		change(&s)
+		text, err := s.Encode()
+		must(t, err)
+		back, err := Decode(text)
+		if err == nil && fmt.Sprint(back) != fmt.Sprint(s) {
+			t.Errorf("%+v became %+v", s, back)
+		}
+		return err
+	}
+	for name, c := range map[string]struct {
+		change func(*Spec)
+		cause  string
+	}{
+		"nothing":          {func(*Spec) {}, ""},
+		"no command":       {func(s *Spec) { s.Command = nil }, "the command is empty"},
+		"an empty command": {func(s *Spec) { s.Command = []string{"", "x"} }, "the command is empty"},
+		"an empty word":    {func(s *Spec) { s.Command = []string{"sh", ""} }, ""},
+		"a zero byte":      {func(s *Spec) { s.Command = []string{"sh", "a\x00b"} }, "the command holds a zero byte"},
+		"no epochs":        {func(s *Spec) { s.Epochs = 0 }, "0 epochs; wanted 1 to"},
+		"one epoch":        {func(s *Spec) { s.Epochs = 1 }, ""},
+		"most epochs":      {func(s *Spec) { s.Epochs, s.Horizon = MostEpochs, MostEpochs }, ""},
+		"more epochs":      {func(s *Spec) { s.Epochs, s.Horizon = MostEpochs+1, MostEpochs+1 }, "epochs; wanted 1 to"},
+		"a short horizon":  {func(s *Spec) { s.Horizon = 1 }, "a horizon of 1 with 2 epochs"},
+		"a far horizon":    {func(s *Spec) { s.Horizon = MostEpochs }, ""},
+		"too far":          {func(s *Spec) { s.Horizon = MostEpochs + 1 }, "a horizon of"},
+		"silence":          {func(s *Spec) { s.Silence = -1 }, "a silence of"},
+		"no silence":       {func(s *Spec) { s.Silence = 0 }, ""},
+		"a key":            {func(s *Spec) { s.Settings = map[string]any{"lr": "x"} }, ""},
+		"a key of ours":    {func(s *Spec) { s.Settings = map[string]any{EpochsKey: "x"} }, fmt.Sprintf("setting %q", EpochsKey)},
+		"another of ours":  {func(s *Spec) { s.Settings = map[string]any{SeedKey: "x"} }, fmt.Sprintf("setting %q", SeedKey)},
+		"no key":           {func(s *Spec) { s.Settings = map[string]any{"a b": "x"} }, `setting "a b"`},
+	} {
+		if err := spec(c.change); c.cause == "" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		} else {
+			says(t, name, err, "script: ")
+			says(t, name, err, c.cause)
+		}
+	}
+	for text, cause := range map[string]string{`{"x": 1}`: "unknown field", `[`: "unexpected EOF", ``: "EOF"} {
+		_, err := Decode(text)
+		says(t, text, err, "script: a job that cannot be read: ")
+		says(t, text, err, cause)
+	}
+	for text, want := range map[string]int{`{"run":{"epochs":3}}`: 3, `{"run":{"epochs":0}}`: 0, `{}`: 0, fmt.Sprintf(`{"run":{"epochs":%d}}`, MostEpochs+1): 0, `{"run":{"epochs":"x"}}`: 0, `[`: 0,
+		fmt.Sprintf(`{"run":{"epochs":%d}}`, MostEpochs): MostEpochs} {
+		n, err := EpochsOf([]byte(text))
+		if n != want || (err == nil) != (want > 0) || err != nil && !strings.HasPrefix(err.Error(), "script: configuration: ") {
+			t.Errorf("%s: %d, %v", text, n, err)
+		}
+	}
+}
+
+// TestRecordingsThatAreRefused: names beyond the bound, and recordings that nobody could find again.
+func TestRecordingsThatAreRefused(t *testing.T) {
+	line := func(epoch, from, to int) string {
+		var b strings.Builder
+		for i := from; i < to; i++ {
+			fmt.Fprintf(&b, `%s"test/m%d": 1`, map[bool]string{true: "", false: ", "}[i == from], i)
+		}
+		return fmt.Sprintf(`{"epoch": %d, "values": {%s}}`+"\n", epoch, b.String())
+	}
+	text := ""
+	for epoch := range 4 {
+		text += line(epoch+1, epoch*mostNames/4, (epoch+1)*mostNames/4)
+	}
+	r, err := ReadHistory("x", strings.NewReader(text))
+	if err != nil || r.Epochs() != 4 {
+		t.Fatalf("as many names as may be: %v", err)
+	}
+	_, err = ReadHistory("x", strings.NewReader(text+line(5, mostNames, mostNames+1)))
+	says(t, "a name more", err, fmt.Sprintf("line 5: the history has more than %d names of values", mostNames))
+	_, err = ReadHistory("x", strings.NewReader(`{"epoch": 1, "values": {"test/loss": 1}, "done": true}`))
+	says(t, "an event", err, "line 1: a history has an epoch and values alone")
+	lab := openLab(t, t.TempDir())
+	defer lab.Close()
+	_, err = (&Recording{Name: " ", epochs: r.epochs}).Save(lab)
+	says(t, "no name", err, "a recording needs a name")
+	_, err = (&Recording{Name: "x"}).Save(lab)
+	says(t, "no epoch", err, "x: there is no epoch to record")
+}
+
+// TestEveryFailedCallOfAWorkspaceIsTold: making it, telling the script what to do and removing it; asked again, it is there.
+func TestEveryFailedCallOfAWorkspaceIsTold(t *testing.T) {
+	run := rundir.Dir(filepath.Join(t.TempDir(), "run"))
+	failures := 0
+	faulttest.EachCall(t, syscall.EIO, func() error {
+		w, err := newWorkspace(run, 3)
+		if err != nil {
+			return err
+		}
+		if err := w.tell(runInfo{Epochs: 7}); err != nil {
+			w.close()
+			return err
+		}
+		if text, err := inputfile.Read(w.path(runFile), inputfile.Text); err != nil || !strings.Contains(string(text), `"epochs": 7`) {
+			w.close()
+			return errors.Join(errors.New("script: run.json"), err)
+		}
+		if _, err := os.Lstat(w.path(heartbeatFile)); errors.Is(err, fs.ErrNotExist) {
+			w.close()
+			return errors.New("script: there is no heartbeat")
+		}
+		return w.remove(run)
+	}, func(call string, err error) {
+		kind, _, _ := strings.Cut(call, ",")
+		switch {
+		case err == nil && kind != "fstatat" && kind != "unlinkat" && kind != "openat" && kind != "fstat":
+			t.Errorf("%s: no error", call)
+		case err != nil && (!strings.HasPrefix(err.Error(), "script: ") || !errors.Is(err, syscall.EIO) && kind != "fstatat"):
+			t.Errorf("%s: %v", call, err)
+		case err != nil:
+			failures++
+		}
+	})
+	if failures < 8 {
+		t.Errorf("%d failures are told", failures)
+	}
+}
