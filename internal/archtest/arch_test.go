@@ -89,7 +89,7 @@ var forbidden = map[string][]string{
 	"./internal/measurement": {"./internal/judge", "./internal/figure", "./internal/page", "./internal/chart", "./internal/store", "./nn", "./internal/train", "./internal/cli", "html/template"},
 	"./internal/question":    {"./internal/page", "./internal/serve", "./internal/recipe", "./internal/study…", "./internal/queue", "./internal/cli", "html/template"},
 	"./internal/figure":      {"./internal/page", "./internal/serve", "./internal/recipe", "./internal/study…", "./internal/queue", "./internal/cli", "html/template"},
-	"./internal/verdict":     {"./internal/page", "./internal/serve", "./internal/theoryrun", "./internal/study…", "./internal/queue", "./internal/cli", "html/template"},
+	"./internal/findings":    {"./internal/page", "./internal/serve", "./internal/theoryrun", "./internal/study…", "./internal/queue", "./internal/cli", "html/template"},
 	"./internal/reproduce":   {"./internal/page", "./internal/serve", "./internal/study/worker", "./internal/cli", "html/template"},
 	"./internal/page":        {"./internal/serve", "./internal/theoryrun", "./internal/study…", "./internal/queue", "./internal/cli"},
 	"./internal/study":       {"./internal/study/…", "./internal/demo", "./internal/bench…", "./internal/cli", "./internal/judge", "./internal/figure", "./internal/page"},

@@ -14,10 +14,10 @@ import (
 // judging are the functions and types of internal/judge that compute statistics or verdicts.
 var judging = []string{"Experiments", "Finished", "JudgeRun", "Questions", "Headline", "Mean", "Deviation", "MeanDeviation", "OnCurve", "Levels", "LeaveOut", "MarginCurve"}
 
-// TestPagesJudgeNothing: what prints pages computes no statistics and no verdicts; it asks internal/verdict, and internal/page not even that.
+// TestPagesJudgeNothing: what prints pages computes no statistics and no verdicts; it asks internal/findings, and internal/page not even that.
 func TestPagesJudgeNothing(t *testing.T) {
 	for pkg, banned := range map[string]map[string][]string{
-		"page":  {"judge": judging, "inference": nil, "verdict": {"Judge", "Count", "OfRecipe", "MeanAt"}},
+		"page":  {"judge": judging, "inference": nil, "findings": {"Judge", "Count", "OfRecipe", "MeanAt"}},
 		"serve": {"judge": judging, "inference": nil},
 	} {
 		used := 0

@@ -124,3 +124,23 @@ func TestAnchors(t *testing.T) {
 		t.Errorf("anchors %q, want %q", got, want)
 	}
 }
+
+// namedFile is a path in backticks, with folders and an extension.
+var namedFile = regexp.MustCompile("`((?:[\\w-]+/)+[\\w.-]+\\.(?:go|py|js|md|toml|sh))`")
+
+// TestFilesOfTheArchitectureAreThere: a reader is sent to no file that has been moved.
+func TestFilesOfTheArchitectureAreThere(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "internal", "architecture.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := namedFile.FindAllStringSubmatch(string(text), -1)
+	if len(named) < 50 {
+		t.Errorf("%d files are named: are they found?", len(named))
+	}
+	for _, m := range named {
+		if _, err := os.Stat(filepath.Join("..", "..", m[1])); err != nil {
+			t.Errorf("architecture.md names %s: %v", m[1], err)
+		}
+	}
+}

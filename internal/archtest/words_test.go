@@ -11,10 +11,10 @@ import (
 
 // oneMeaning are words with one meaning each in exported names, and the packages that may use them.
 var oneMeaning = map[string][]string{
-	"Lease":       {"store", "queue"},                           // the right of one process to write to a run
-	"Coordinator": {"queue"},                                    // the process that gives runs to workers
-	"Headline":    {"measurement", "judge", "study", "verdict"}, // the first sentence about features or runs
-	"Claim":       {"judge"},                                    // what a paper or a user says
+	"Lease":       {"store", "queue"},                            // the right of one process to write to a run
+	"Coordinator": {"queue"},                                     // the process that gives runs to workers
+	"Headline":    {"measurement", "judge", "study", "findings"}, // the first sentence about features or runs
+	"Claim":       {"judge"},                                     // what a paper or a user says
 }
 
 // TestWordsHaveOneMeaning reads the exported names of all packages: what holds a run is a lease, a claim is judged, and the first sentence is a

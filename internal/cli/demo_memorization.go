@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/kernel/isa"
 	"collapse.example/collapse/internal/outfile"
@@ -15,7 +16,6 @@ import (
 	"collapse.example/collapse/internal/results"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // demoBudget is the 90 seconds that this demo may take on two cores, less ten for the report and for
@@ -106,7 +106,7 @@ func (c *demoMemorizationCmd) plan(a *app) (demo.Study, error) {
 	return plan, nil
 }
 
-func (c *demoMemorizationCmd) report(a *app, lab *store.Lab, plan demo.Study, outcomes []demo.Outcome, earlier *verdict.Beside, to *outfile.Folder) (page.Result, error) {
+func (c *demoMemorizationCmd) report(a *app, lab *store.Lab, plan demo.Study, outcomes []demo.Outcome, earlier *findings.Beside, to *outfile.Folder) (page.Result, error) {
 	defer a.onlyComputes()()
 	var hashes []string
 	for _, o := range outcomes {
@@ -118,7 +118,7 @@ func (c *demoMemorizationCmd) report(a *app, lab *store.Lab, plan demo.Study, ou
 	if err != nil {
 		return page.Result{}, err
 	}
-	return writeStudy(to, verdict.Study{
+	return writeStudy(to, findings.Study{
 		ID:            "memorization",
 		Title:         "Memorization and dilation",
 		Runs:          runs,
@@ -131,16 +131,16 @@ func (c *demoMemorizationCmd) report(a *app, lab *store.Lab, plan demo.Study, ou
 }
 
 // shippedRuns is the result that the program carries.
-func shippedRuns() (*verdict.Beside, error) {
+func shippedRuns() (*findings.Beside, error) {
 	r, err := results.Shipped()
 	if err != nil {
 		return nil, err
 	}
-	return &verdict.Beside{Runs: r.Runs, Scale: r.Scale, Command: r.Command, Program: r.Program, On: r.Date, Claims: r.Claims, Figure: r.Figures[0]}, nil
+	return &findings.Beside{Runs: r.Runs, Scale: r.Scale, Command: r.Command, Program: r.Program, On: r.Date, Claims: r.Claims, Figure: r.Figures[0]}, nil
 }
 
 // printBeside prints the verdicts of both: the runs just computed, and those of the program.
-func printBeside(a *app, now page.Result, earlier *verdict.Beside) {
+func printBeside(a *app, now page.Result, earlier *findings.Beside) {
 	a.printf("\n%s\n", now.Headline)
 	for _, fact := range now.Facts {
 		a.printf("  %s\n", fact)

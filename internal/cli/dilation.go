@@ -8,9 +8,9 @@ import (
 	"collapse.example/collapse/arrayfile"
 	"collapse.example/collapse/dilation"
 	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/theoryfig"
-	"collapse.example/collapse/internal/verdict"
 )
 
 type dilationCmd struct {
@@ -95,7 +95,7 @@ func (c *dilationCmd) Run(a *app) error {
 		out.Curves = map[string][]dilation.CurvePoint{"ce": sol.CE.Curve(c.Curve), "ls": sol.LS.Curve(c.Curve)}
 	}
 	if c.Out != "" {
-		p := verdict.Theory{ID: "dilation", Title: "The memorization–dilation model", Source: "Nguyen et al. 2023, Definition 4.1", Facts: theoryfig.SolutionFacts(sol),
+		p := findings.Theory{ID: "dilation", Title: "The memorization–dilation model", Source: "Nguyen et al. 2023, Definition 4.1", Facts: theoryfig.SolutionFacts(sol),
 			Figures: []chart.Figure{theoryfig.RiskFigure(sol), theoryfig.FeasibleFigure(sol)}, Command: "collapse dilation " + c.flags()}
 		if out.Index, err = writePage(p, c.to); err != nil {
 			return err

@@ -9,11 +9,11 @@ import (
 
 	"collapse.example/collapse/dilation"
 	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/inputfile"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/theoryfig"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // fitted is the JSON of collapse dilation --fit.
@@ -117,8 +117,8 @@ func runPairs(a *app, prefix string) (pairs []fittedPair, notes []string, err er
 	return pairs, notes, nil
 }
 
-func fitPage(out *fitted, points []dilation.Measured, command string) verdict.Theory {
-	p := verdict.Theory{ID: "dilation-fit", Title: "C_MD fitted to measured pairs", Command: command, Notes: out.Notes,
+func fitPage(out *fitted, points []dilation.Measured, command string) findings.Theory {
+	p := findings.Theory{ID: "dilation-fit", Title: "C_MD fitted to measured pairs", Command: command, Notes: out.Notes,
 		Caption: "In the model's own units, one pair per class and run: memorization is Σ‖h − h*‖ over the corrupted samples, divided by the number of clean ones; dilation is r/‖h1 − h2‖ with r² = tr Σ_W of the test features. The model predicts memorization = C_MD·dilation.",
 		Figures: []chart.Figure{theoryfig.FitFigure(points, out.Comparison)}}
 	for _, fit := range append(out.Fits, out.Pooled) {

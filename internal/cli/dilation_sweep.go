@@ -10,10 +10,10 @@ import (
 
 	"collapse.example/collapse/dilation"
 	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/safetext"
 	"collapse.example/collapse/internal/theoryfig"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // sweptPoint is a setting of a sweep in JSON.
@@ -54,7 +54,7 @@ func (c *dilationCmd) sweep(a *app, base dilation.Params) error {
 		out.add(pt)
 	}
 	if c.Out != "" {
-		p := verdict.Theory{ID: "dilation-sweep", Title: "Where Theorem 4.3 holds", Source: "Nguyen et al. 2023, Assumption 4.2 and Theorem 4.3",
+		p := findings.Theory{ID: "dilation-sweep", Title: "Where Theorem 4.3 holds", Source: "Nguyen et al. 2023, Assumption 4.2 and Theorem 4.3",
 			Figures: []chart.Figure{theoryfig.SweepFigure(points)}, Command: "collapse dilation " + c.flags() + " --sweep " + c.Sweep}
 		if out.Index, err = writePage(p, c.to); err != nil {
 			return err

@@ -9,8 +9,8 @@ import (
 
 	"collapse.example/collapse/arrayfile"
 	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/theoryfig"
-	"collapse.example/collapse/internal/verdict"
 	"collapse.example/collapse/internal/version"
 	"collapse.example/collapse/landscape"
 	"collapse.example/collapse/ufm"
@@ -87,7 +87,7 @@ func (c *landscapeCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	p := verdict.Theory{ID: "landscape", Title: "The loss around a simplex-ETF classifier", Source: "Zhou et al. 2022, Proposition C.1, with the errata applied",
+	p := findings.Theory{ID: "landscape", Title: "The loss around a simplex-ETF classifier", Source: "Zhou et al. 2022, Proposition C.1, with the errata applied",
 		Figures: theoryfig.LandscapeFigures(params, c.SMax, c.ThetaMax, extra, path), Command: fmt.Sprintf("collapse landscape --k %d --alpha %g --m %g", c.K, c.Alpha, c.M)}
 	result, err := new(reproduceCmd).write(a, p.Findings(), to)
 	if err != nil {

@@ -98,7 +98,7 @@ func TestTerminalsOnlyShowNames(t *testing.T) {
 // TestProgressOnlyShowsNames feeds progress with what workers may report.
 func TestProgressOnlyShowsNames(t *testing.T) {
 	var b strings.Builder
-	p := &engineProgress{w: &b}
+	p := &coordinatorProgress{w: &b}
 	p.event(coordinator.Event{Snapshot: coordinator.Snapshot{Runs: 2, Done: 1}, Ended: &coordinator.Ended{Note: evil, Text: evil}})
 	p.event(coordinator.Event{Snapshot: coordinator.Snapshot{Runs: 2, Done: 1, Failed: 1}, Ended: &coordinator.Ended{Note: evil, Text: evil, Failed: true}})
 	p.logf("run %.12s: attempt %d on %s broke: %s (%v)", "abc", 1, evil, evil, errors.New(evil))

@@ -13,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"collapse.example/collapse/internal/featurefiles"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/outfile"
@@ -22,7 +23,6 @@ import (
 	"collapse.example/collapse/internal/screen"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/train"
-	"collapse.example/collapse/internal/verdict"
 	"collapse.example/collapse/measure"
 )
 
@@ -154,7 +154,7 @@ func resultsFolder(o *outfile.Outputs, dir string, recipes ...string) (*outfile.
 }
 
 // writePage writes a page of the theory, and refuses to overwrite a file that the command reads.
-func writePage(p verdict.Theory, to *outfile.Folder) (index string, err error) {
+func writePage(p findings.Theory, to *outfile.Folder) (index string, err error) {
 	made, err := page.WriteRecipe(to, p.Findings())
 	return made.Index, misuse(err)
 }

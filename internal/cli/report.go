@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/internal/verdict"
 )
 
 type reportCmd struct {
@@ -42,7 +42,7 @@ func (c *reportCmd) Run(a *app) error {
 	if err != nil {
 		return a.orStudy(lab, err)
 	}
-	result, err := writeStudy(to, verdict.Study{ID: "report", Runs: runs, Commands: []string{a.commandLine()}, Generated: time.Now()})
+	result, err := writeStudy(to, findings.Study{ID: "report", Runs: runs, Commands: []string{a.commandLine()}, Generated: time.Now()})
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func finishedRuns(lab *store.Reader) ([]string, error) {
 }
 
 // writeStudy judges runs and makes their page.
-func writeStudy(to *outfile.Folder, asked verdict.Study) (page.Result, error) {
+func writeStudy(to *outfile.Folder, asked findings.Study) (page.Result, error) {
 	found, err := asked.Judge()
 	if err != nil {
 		return page.Result{}, err

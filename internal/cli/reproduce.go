@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/inputfile"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/outfile"
@@ -17,7 +18,6 @@ import (
 	"collapse.example/collapse/internal/results"
 	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/theoryfig"
-	"collapse.example/collapse/internal/verdict"
 	"collapse.example/collapse/internal/version"
 )
 
@@ -66,16 +66,16 @@ func (c *reproduceCmd) effects() []effect {
 // reproduced is the JSON of collapse reproduce, and what --all saves next to a page.
 type reproduced struct {
 	page.IndexEntry
-	Facts    []theoryfig.Fact `json:"facts,omitempty"`
-	Departs  string           `json:"departs,omitempty"` // what is not as in the paper
-	Notes    []string         `json:"notes,omitempty"`
-	Taken    recipe.Found     `json:"settings_from,omitempty"` // what a search found for the runs, cell by cell
-	Runs     int              `json:"runs"`
-	Failed   int              `json:"failed"`
-	Figures  []string         `json:"figures"` // paths without extension; .svg, .png, .csv and .json exist
-	Program  string           `json:"program"`
-	Compute  *verdict.Compute `json:"compute,omitempty"`
-	RunPages []string         `json:"run_pages,omitempty"` // of single runs, with --run-pages
+	Facts    []theoryfig.Fact  `json:"facts,omitempty"`
+	Departs  string            `json:"departs,omitempty"` // what is not as in the paper
+	Notes    []string          `json:"notes,omitempty"`
+	Taken    recipe.Found      `json:"settings_from,omitempty"` // what a search found for the runs, cell by cell
+	Runs     int               `json:"runs"`
+	Failed   int               `json:"failed"`
+	Figures  []string          `json:"figures"` // paths without extension; .svg, .png, .csv and .json exist
+	Program  string            `json:"program"`
+	Compute  *findings.Compute `json:"compute,omitempty"`
+	RunPages []string          `json:"run_pages,omitempty"` // of single runs, with --run-pages
 }
 
 // recipeRow is a line of collapse reproduce --list.
@@ -183,7 +183,7 @@ func (c *reproduceCmd) one(a *app, id string) (result reproduced, err error) {
 }
 
 // write makes the page of what was found, unless to is nil, and sums both up.
-func (c *reproduceCmd) write(a *app, found verdict.RecipeFindings, to *outfile.Folder) (reproduced, error) {
+func (c *reproduceCmd) write(a *app, found findings.RecipeFindings, to *outfile.Folder) (reproduced, error) {
 	result := reproduced{IndexEntry: page.IndexEntry{ID: found.ID, Title: found.Title, Paper: found.Source, Claims: found.Judged}, Facts: found.Facts, Departs: found.Departs(),
 		Notes: found.Notes, Taken: found.Taken, Runs: len(found.Runs), Failed: len(found.Unfinished.Rows), Figures: []string{}, Compute: found.Compute}
 	if to == nil {
@@ -208,7 +208,7 @@ func (c *reproduceCmd) write(a *app, found verdict.RecipeFindings, to *outfile.F
 func notePages(a *app, runs []judge.Run) { a.notef("writing the pages of %d runs\n", len(runs)) }
 
 // keep is what a folder of results keeps of what was found.
-func (c *reproduceCmd) keep(found verdict.RecipeFindings, began time.Time) results.Recipe {
+func (c *reproduceCmd) keep(found findings.RecipeFindings, began time.Time) results.Recipe {
 	out := results.Recipe{ID: found.ID, Title: found.Title, Paper: found.Source, Scale: c.Scale, Command: strings.Join(found.Commands, "; "), Claims: found.Judged,
 		Numbers: found.Compared, Notes: found.Notes, Runs: len(found.Runs), Failed: len(found.Unfinished.Rows), Program: version.Version, Machine: version.CPU(), Date: began}
 	for _, p := range found.Pictures {

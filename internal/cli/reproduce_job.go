@@ -1,12 +1,12 @@
 package cli
 
 import (
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/reproduce"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/coordinator"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // driver computes studies with this command's workers and shows their progress.
@@ -38,7 +38,7 @@ func (c *reproduceCmd) choice() recipe.Choice {
 }
 
 // find computes a recipe of either kind.
-func (c *reproduceCmd) find(a *app, r *recipe.Recipe) (verdict.RecipeFindings, error) {
+func (c *reproduceCmd) find(a *app, r *recipe.Recipe) (findings.RecipeFindings, error) {
 	if !r.Trains() {
 		return reproduce.Theory(a.ctx, r, c.choice(), c.Seed, func(format string, args ...any) { a.notef(format+"\n", args...) })
 	}
@@ -47,11 +47,11 @@ func (c *reproduceCmd) find(a *app, r *recipe.Recipe) (verdict.RecipeFindings, e
 		err = job.Check()
 	}
 	if err != nil {
-		return verdict.RecipeFindings{}, chosen(err)
+		return findings.RecipeFindings{}, chosen(err)
 	}
 	lab, err := a.openLab()
 	if err != nil {
-		return verdict.RecipeFindings{}, err
+		return findings.RecipeFindings{}, err
 	}
 	found, err := job.Train(lab)
 	return found, chosen(err)

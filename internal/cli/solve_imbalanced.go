@@ -8,11 +8,11 @@ import (
 
 	"collapse.example/collapse/imbalance"
 	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/safetext"
 	"collapse.example/collapse/internal/theoryfig"
-	"collapse.example/collapse/internal/verdict"
 )
 
 type solveImbalancedCmd struct {
@@ -148,7 +148,7 @@ func (c *solveImbalancedCmd) draw(a *app, to *outfile.Folder, problem imbalance.
 	if err != nil {
 		return "", err
 	}
-	p := verdict.Theory{ID: "imbalanced", Title: minorityHeadline(solved), Source: "unconstrained features; Fang et al. 2021; Thrampoulidis et al. 2022; Hong & Ling 2023; Dang et al. 2023",
+	p := findings.Theory{ID: "imbalanced", Title: minorityHeadline(solved), Source: "unconstrained features; Fang et al. 2021; Thrampoulidis et al. 2022; Hong & Ling 2023; Dang et al. 2023",
 		Figures: []chart.Figure{theoryfig.ImbalanceFigure(found, c.Ratio)}, Command: c.command()}
 	return writePage(p, to)
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/theoryfig"
-	"collapse.example/collapse/internal/verdict"
 	"collapse.example/collapse/sphere"
 )
 
@@ -76,7 +76,7 @@ func (c *solveSphereCmd) draw(a *app, to *outfile.Folder, problem sphere.Config)
 	if err != nil {
 		return "", err
 	}
-	p := verdict.Theory{ID: "sphere", Title: "More classes than dimensions", Source: "Yaras et al. 2022; Jiang et al. 2023; Alcala et al. 2026",
+	p := findings.Theory{ID: "sphere", Title: "More classes than dimensions", Source: "Yaras et al. 2022; Jiang et al. 2023; Alcala et al. 2026",
 		Figures: []chart.Figure{theoryfig.WidthsFigure(found, c.D)},
 		Command: fmt.Sprintf("collapse solve sphere --k %d --d %d --temperature %g --starts %d --seed %d", c.K, c.D, c.Temperature, c.Starts, c.Seed)}
 	return writePage(p, to)

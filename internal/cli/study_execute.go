@@ -89,7 +89,7 @@ func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, 
 	return err
 }
 
-// drive computes studies and shows the engine's progress.
+// drive computes studies and shows the coordinator's progress.
 func drive(a *app, lab *store.Lab, names []string, o coordinator.Options) (executed, error) {
 	start := time.Now()
 	defer a.watch(&o)()

@@ -92,7 +92,7 @@ func (s searched) print(a *app) {
 	}
 }
 
-// driveSearch computes a search and shows the engine's progress.
+// driveSearch computes a search and shows the coordinator's progress.
 func driveSearch(a *app, lab *store.Lab, f *study.File, o coordinator.Options) (coordinator.Summary, error) {
 	defer a.watch(&o)()
 	return trials.Run(a.ctx, lab, f, o)

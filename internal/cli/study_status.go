@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/page"
@@ -18,7 +19,6 @@ import (
 	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/study/forecast"
 	"collapse.example/collapse/internal/study/trials"
-	"collapse.example/collapse/internal/verdict"
 )
 
 type studyStatusCmd struct {
@@ -243,7 +243,7 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []
 	if err != nil {
 		return page.Result{}, err
 	}
-	spent := verdict.Count(runs, f != nil, forecast.Runs(lab, ""))
+	spent := findings.Count(runs, f != nil, forecast.Runs(lab, ""))
 	if c.RunPages {
 		notePages(a, runs)
 	}
@@ -257,9 +257,9 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []
 		a.notef("watch: %s\n", sentence)
 	}
 	if f == nil {
-		return writeStudy(to, verdict.Study{ID: c.Name, Title: title, Runs: runs, Asks: questions, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
+		return writeStudy(to, findings.Study{ID: c.Name, Title: title, Runs: runs, Asks: questions, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
 	}
-	made := verdict.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
+	made := findings.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
 		Claims: questions.Claims, Drawings: questions.Drawings, Tables: questions.Tables, Source: "a search of settings"}
 	if made.Searches, err = trials.Searches(lab, f); err != nil {
 		return page.Result{}, err

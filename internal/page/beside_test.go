@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // TestEarlierRunsStandApart: results that were computed elsewhere are on the page as what they are, and among no counts or claims of its
@@ -16,7 +16,7 @@ import (
 func TestEarlierRunsStandApart(t *testing.T) {
 	study := studied(t)
 	alone, _ := pageOf(t, study)
-	study.Beside = &verdict.Beside{Runs: 1234, Scale: "standard", Command: "collapse reproduce x", Program: "0.0.7", On: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC),
+	study.Beside = &findings.Beside{Runs: 1234, Scale: "standard", Command: "collapse reproduce x", Program: "0.0.7", On: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC),
 		Claims: []judge.Claim{{ID: "growth", Statement: "Earlier <b>claim", Verdict: judge.Fails, Reason: "so it was"}}, Figure: figure.Words()[0].Figure}
 	res, html := pageOf(t, study)
 	_, pictures := show(judged(t, study))

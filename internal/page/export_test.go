@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/longtest"
 	"collapse.example/collapse/internal/outfile"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // WithoutPictures has pages write only the data of their figures until the test ends: what a page weighs does not depend on the files beside it.
@@ -40,7 +40,7 @@ func writeFormats(t testing.TB, formats []pictureFormat) {
 }
 
 // WriteStudy judges a study and makes its page.
-func WriteStudy(to *outfile.Folder, s verdict.Study) (Result, error) {
+func WriteStudy(to *outfile.Folder, s findings.Study) (Result, error) {
 	found, err := s.Judge()
 	if err != nil {
 		return Result{}, err
@@ -49,7 +49,7 @@ func WriteStudy(to *outfile.Folder, s verdict.Study) (Result, error) {
 }
 
 // JudgeAndWrite judges the runs of a recipe and makes its page.
-func JudgeAndWrite(to *outfile.Folder, r verdict.Recipe) (Result, error) {
+func JudgeAndWrite(to *outfile.Folder, r findings.Recipe) (Result, error) {
 	found, err := r.Judge()
 	if err != nil {
 		return Result{}, err

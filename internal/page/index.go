@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/outfile"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // IndexEntry is one recipe on the page over all recipes.
@@ -69,7 +69,7 @@ func WriteIndex(to *outfile.Folder, entries []IndexEntry, made time.Time) (index
 		page.Rows = append(page.Rows, row)
 	}
 	page.Counts = judge.CountsBySource(claims)
-	page.Tiles = append([]format.Tile{tile(fmt.Sprint(len(entries)), "recipes")}, verdict.HeldTiles(claims)...)
+	page.Tiles = append([]format.Tile{tile(fmt.Sprint(len(entries)), "recipes")}, findings.HeldTiles(claims)...)
 	page.Tiles = append(page.Tiles, tile(fmt.Sprint(failed), "recipes failed"), tile(format.Digits(seconds/60), "minutes"))
 	html, err := execute("index", page)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // TestALargeGridHasOneMap: a section for each of many settings would be thousands of files; they get a map instead, with the mean over
@@ -38,7 +38,7 @@ func TestALargeGridHasOneMap(t *testing.T) {
 	}
 	runs = append(runs, late)
 	dir := filepath.Join(t.TempDir(), "page")
-	res, err := WriteStudy(outfile.At(dir, Kind), verdict.Study{Runs: runs})
+	res, err := WriteStudy(outfile.At(dir, Kind), findings.Study{Runs: runs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestALargeGridHasOneMap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("The other %d are in the", as*bs-verdict.MostGroups); !strings.Contains(string(html), want) || !strings.Contains(string(html), "val/f1") {
+	if want := fmt.Sprintf("The other %d are in the", as*bs-findings.MostGroups); !strings.Contains(string(html), want) || !strings.Contains(string(html), "val/f1") {
 		t.Errorf("the page lacks %q or the map", want)
 	}
 	table, err := os.ReadFile(filepath.Join(dir, "figures", "settings.csv"))

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge/judgetest"
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // ofNoise finds what a page says of label noise.
@@ -26,7 +26,7 @@ func TestPagesOfRunsWithoutNoiseNameNone(t *testing.T) {
 			if runs[0].Status = store.Failed; !several {
 				runs = runs[1:2]
 			}
-			res, err := WriteStudy(outfile.At(t.TempDir(), Kind), verdict.Study{ID: "noise", Runs: runs})
+			res, err := WriteStudy(outfile.At(t.TempDir(), Kind), findings.Study{ID: "noise", Runs: runs})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,20 +14,20 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/judge/judgetest"
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/internal/verdict"
 )
 
 const hostile = `"><script>alert(1)</script><img src=//evil.example/x>`
 
 // studied is a study with everything a page can show: regular, degenerate and failed runs,
 // features, hostile words.
-func studied(t *testing.T) verdict.Study {
+func studied(t *testing.T) findings.Study {
 	t.Helper()
 	m := judgetest.Common()
 	runs := m.Runs(t)
@@ -39,12 +39,12 @@ func studied(t *testing.T) verdict.Study {
 	bad.SetFeatures(judgetest.Cloud(2, 2, 60, []float64{3, 0.03}, 5), "")
 	failed := m.Run(t, "ls", 0.4, 32)
 	failed.Status, failed.Error, failed.Label = store.Failed, "train: step 1200: loss is NaN (0.83 at step 1199)", hostile
-	return verdict.Study{ID: "s", Runs: append(runs, bad, failed), Generated: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC),
+	return findings.Study{ID: "s", Runs: append(runs, bad, failed), Generated: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC),
 		Commands:      []string{"collapse demo --out demo", "echo " + hostile},
 		Substitutions: []recipe.Substitution{{What: "data set", Paper: "MNIST", Here: "glyphs", Why: "nothing is fetched"}, {What: "width", Paper: "2048", Here: "64", Why: "time"}}}
 }
 
-func writeStudy(t *testing.T, s verdict.Study) (Result, string) {
+func writeStudy(t *testing.T, s findings.Study) (Result, string) {
 	t.Helper()
 	res, err := WriteStudy(outfile.At(t.TempDir(), Kind), s)
 	if err != nil {
@@ -58,7 +58,7 @@ func writeStudy(t *testing.T, s verdict.Study) (Result, string) {
 }
 
 // pageOf makes the page without its files.
-func pageOf(t *testing.T, s verdict.Study) (Result, string) {
+func pageOf(t *testing.T, s findings.Study) (Result, string) {
 	t.Helper()
 	found := judged(t, s)
 	p, _ := show(found)
@@ -69,7 +69,7 @@ func pageOf(t *testing.T, s verdict.Study) (Result, string) {
 	return resultOf(found), string(html)
 }
 
-func judged(t *testing.T, s verdict.Study) verdict.StudyFindings {
+func judged(t *testing.T, s findings.Study) findings.StudyFindings {
 	t.Helper()
 	found, err := s.Judge()
 	if err != nil {
@@ -256,12 +256,12 @@ func TestPageTellsTheWholeStory(t *testing.T) {
 func TestHeadlineFollowsTheVerdict(t *testing.T) {
 	m := judgetest.Common()
 	m.Slope = map[string]float64{"ce": -0.0002, "ls": -0.0002}
-	if _, html := pageOf(t, verdict.Study{Runs: m.Runs(t)}); !strings.Contains(html, "do not grow together") {
+	if _, html := pageOf(t, findings.Study{Runs: m.Runs(t)}); !strings.Contains(html, "do not grow together") {
 		t.Error("a study in which dilation falls is not headed so")
 	}
 	m = judgetest.Common()
 	m.Train = func(string, float64, int) float64 { return 0.99 }
-	res, html := pageOf(t, verdict.Study{Runs: m.Runs(t)})
+	res, html := pageOf(t, findings.Study{Runs: m.Runs(t)})
 	if !strings.Contains(html, "These runs cannot tell") || res.Terminal != 0 {
 		t.Error("a study outside the terminal phase is not headed so")
 	}
@@ -272,7 +272,7 @@ func TestPageOfOneRun(t *testing.T) {
 	m.Train = func(string, float64, int) float64 { return 0.9995 }
 	r := m.Run(t, "ls", 0.1, 3)
 	r.SetFeatures(judgetest.Cloud(4, 3, 30, []float64{2, 2, 2}, 3), "")
-	res, html := pageOf(t, verdict.Study{Runs: []judge.Run{r}})
+	res, html := pageOf(t, findings.Study{Runs: []judge.Run{r}})
 	if !strings.Contains(html, "One run: label smoothing, η = 0.1, seed 3") || len(res.Claims) != 0 {
 		t.Error("the page of one run does not name it, or judges claims on it")
 	}
@@ -288,7 +288,7 @@ func TestPageOfNothing(t *testing.T) {
 	m := judgetest.Common()
 	r := m.Run(t, "ls", 0.1, 3)
 	r.Status, r.Error = store.Interrupted, ""
-	for _, s := range []verdict.Study{{}, {Runs: []judge.Run{r}}, {Runs: []judge.Run{{Run: store.Run{Hash: "ab", Kind: store.Solve, Status: store.Done}}}}} {
+	for _, s := range []findings.Study{{}, {Runs: []judge.Run{r}}, {Runs: []judge.Run{{Run: store.Run{Hash: "ab", Kind: store.Solve, Status: store.Done}}}}} {
 		if _, html := pageOf(t, s); !strings.Contains(html, "</html>") {
 			t.Error("no page")
 		}
@@ -301,7 +301,7 @@ func TestNumbersThatAreNotFinite(t *testing.T) {
 	r := m.Run(t, "ce", 0.1, 1)
 	r.SetFeatures(judgetest.Cloud(2, 2, 30, []float64{3, 2.5}, 3), "")
 	r.Features().TrainH[0], r.Features().TestH[3] = math.NaN(), math.Inf(1)
-	_, html := pageOf(t, verdict.Study{Runs: []judge.Run{r}})
+	_, html := pageOf(t, findings.Study{Runs: []judge.Run{r}})
 	for _, d := range find(t, html, ` d="([^"]*)"`) {
 		if strings.Contains(d, "NaN") || strings.Contains(d, "Inf") {
 			t.Fatal("a path holds a number that is not finite")

@@ -1,13 +1,13 @@
 package page
 
 import (
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/outfile"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // recipePage is the template's data.
 type recipePage struct {
-	verdict.RecipeFindings
+	findings.RecipeFindings
 	shared
 	Figures []shown
 	Tabled  []tableShown
@@ -15,7 +15,7 @@ type recipePage struct {
 
 // WriteRecipe makes the page of a recipe, index.html in a folder, with the files of its figures, as Write
 // does.
-func WriteRecipe(to *outfile.Folder, found verdict.RecipeFindings) (res Result, err error) {
+func WriteRecipe(to *outfile.Folder, found findings.RecipeFindings) (res Result, err error) {
 	res = Result{Headline: found.Title, Claims: found.Judged, Runs: len(found.Runs), Failed: len(found.Unfinished.Rows), Compute: found.Compute}
 	err = to.Write(func(files *outfile.Files) error {
 		res.Written, err = writeRecipe(files, found)
@@ -24,7 +24,7 @@ func WriteRecipe(to *outfile.Folder, found verdict.RecipeFindings) (res Result, 
 	return res, err
 }
 
-func writeRecipe(files *outfile.Files, found verdict.RecipeFindings) (res Written, err error) {
+func writeRecipe(files *outfile.Files, found findings.RecipeFindings) (res Written, err error) {
 	p := recipePage{RecipeFindings: found, shared: sharedBy(found.Common, found.Generated), Tabled: tablesShown(found.Tabled)}
 	for _, picture := range found.Pictures {
 		p.Figures = append(p.Figures, prepare(picture))

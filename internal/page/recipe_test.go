@@ -11,14 +11,14 @@ import (
 
 	"collapse.example/collapse/internal/chart"
 	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/judge/judgetest"
 	"collapse.example/collapse/internal/outfile"
-	"collapse.example/collapse/internal/verdict"
 )
 
-func recipeOf(t *testing.T) verdict.Recipe {
-	return verdict.Recipe{ID: "x-fig1", Title: "A figure", Source: "Someone 2022, Fig. 1", Caption: "It falls.", Scale: "quick", Runs: judgetest.Common().Runs(t), Memorization: true,
+func recipeOf(t *testing.T) findings.Recipe {
+	return findings.Recipe{ID: "x-fig1", Title: "A figure", Source: "Someone 2022, Fig. 1", Caption: "It falls.", Scale: "quick", Runs: judgetest.Common().Runs(t), Memorization: true,
 		Drawings: []figure.Drawing{{Title: "Collapse", Panels: []figure.DrawingPanel{
 			{Title: "NC1", X: "epoch", Y: "train.nc1_pinv", Curves: []string{"loss.kind"}, Log: "y"},
 			{Title: "Accuracy by noise", X: "data.noise", Y: "test.accuracy", Curves: []string{"loss.kind"}, Unit: "%"},

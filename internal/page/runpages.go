@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"iter"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/outfile"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // runsTable lists runs; the first column is the start of a run's hash.
@@ -22,7 +22,7 @@ const manyRuns = 40
 func (t runsTable) Long() bool { return len(t.Rows) > manyRuns }
 
 // writeRunPages writes each run's own page below runs, the same that collapse report writes.
-func writeRunPages(files *outfile.Files, found iter.Seq2[verdict.StudyFindings, error]) (pages []string, err error) {
+func writeRunPages(files *outfile.Files, found iter.Seq2[findings.StudyFindings, error]) (pages []string, err error) {
 	for of, err := range found {
 		name := of.Runs[0].Hash[:min(12, len(of.Runs[0].Hash))]
 		if err == nil {

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/judge/judgetest"
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/internal/verdict"
 )
 
 func read(t *testing.T, path string) string {
@@ -41,10 +41,10 @@ func TestRunPages(t *testing.T) {
 	runs[2].Status, runs[2].Error = store.Failed, "the loss is NaN"
 	for name, write := range map[string]func(dir string, pages bool) (Result, error){
 		"recipe": func(dir string, pages bool) (Result, error) {
-			return JudgeAndWrite(outfile.At(dir, Kind), verdict.Recipe{ID: "x-fig1", Runs: runs, RunPages: pages})
+			return JudgeAndWrite(outfile.At(dir, Kind), findings.Recipe{ID: "x-fig1", Runs: runs, RunPages: pages})
 		},
 		"study": func(dir string, pages bool) (Result, error) {
-			return WriteStudy(outfile.At(dir, Kind), verdict.Study{ID: "x", Runs: runs, RunPages: pages})
+			return WriteStudy(outfile.At(dir, Kind), findings.Study{ID: "x", Runs: runs, RunPages: pages})
 		},
 	} {
 		dir := t.TempDir()
@@ -97,7 +97,7 @@ func TestPageOfManyRuns(t *testing.T) {
 		runs[i].Settings["optim.lr"] = rate
 		search.Trials = append(search.Trials, judge.SearchTrial{SearchRun: judge.SearchRun{Run: runs[i].Hash, Epochs: 3, Value: float64(i) / 240}, Number: i + 1, Settings: map[string]string{"optim.lr": rate, "optim.schedule.gamma": "0.1"}})
 	}
-	for name, r := range map[string]verdict.Recipe{"a search": {ID: "x", Study: true, Runs: runs, Searches: []judge.Search{search}}, "a grid": {ID: "x", Runs: runs, Drawings: recipeOf(t).Drawings}} {
+	for name, r := range map[string]findings.Recipe{"a search": {ID: "x", Study: true, Runs: runs, Searches: []judge.Search{search}}, "a grid": {ID: "x", Runs: runs, Drawings: recipeOf(t).Drawings}} {
 		res, err := JudgeAndWrite(outfile.At(t.TempDir(), Kind), r)
 		if err != nil {
 			t.Fatal(err)

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge/judgetest"
 	"collapse.example/collapse/internal/outfile"
-	"collapse.example/collapse/internal/verdict"
 )
 
 func TestPageOfASearch(t *testing.T) {
@@ -16,7 +16,7 @@ func TestPageOfASearch(t *testing.T) {
 	dir := t.TempDir()
 	script := judgetest.SomeSearches([]float64{0.9}, []float64{0.8})
 	script[0].Metric = "test.loss"
-	res, err := JudgeAndWrite(outfile.At(dir, Kind), verdict.Recipe{ID: "mine", Title: "A script's", Study: true, Searches: script, Runs: judgetest.Common().Runs(t)[:4]})
+	res, err := JudgeAndWrite(outfile.At(dir, Kind), findings.Recipe{ID: "mine", Title: "A script's", Study: true, Searches: script, Runs: judgetest.Common().Runs(t)[:4]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestPageOfASearch(t *testing.T) {
 		t.Errorf("a page without claims counts them (%v)", err)
 	}
 	for _, study := range []bool{true, false} {
-		res, err := JudgeAndWrite(outfile.At(dir, Kind), verdict.Recipe{ID: "find", Title: "What find found", Study: study, Searches: all, Runs: judgetest.Common().Runs(t)[:4]})
+		res, err := JudgeAndWrite(outfile.At(dir, Kind), findings.Recipe{ID: "find", Title: "What find found", Study: study, Searches: all, Runs: judgetest.Common().Runs(t)[:4]})
 		if err != nil {
 			t.Fatal(err)
 		}

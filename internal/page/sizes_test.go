@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/judge/judgetest"
 	"collapse.example/collapse/internal/longtest"
@@ -25,7 +26,6 @@ import (
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/theoryrun"
 	"collapse.example/collapse/internal/train"
-	"collapse.example/collapse/internal/verdict"
 	"collapse.example/collapse/measure"
 )
 
@@ -63,7 +63,7 @@ func TestDemoIsLight(t *testing.T) {
 		runs[i] = noisy(t, runs[i].Run, names(t, &runs[i]), 160)
 		runs[i].SetFeatures(judgetest.Cloud(2, 2, 600, []float64{3, 2.5}, int(500*runs[i].Noise)), "")
 	}
-	res, err := page.WriteStudy(outfile.At(filepath.Join(t.TempDir(), "demo"), page.Kind), verdict.Study{ID: "demo", Runs: runs})
+	res, err := page.WriteStudy(outfile.At(filepath.Join(t.TempDir(), "demo"), page.Kind), findings.Study{ID: "demo", Runs: runs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestRecipesAreLight(t *testing.T) {
 			case r.Search != nil:
 				t.Skip("a search has its own tests")
 			case recipe.Trains(id):
-				of, err := verdict.OfRecipe(r, recipe.Choice{Scale: "quick"}, madeUp(t, r))
+				of, err := findings.OfRecipe(r, recipe.Choice{Scale: "quick"}, madeUp(t, r))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -156,7 +156,7 @@ func TestRecipesAreLight(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p := verdict.Theory{ID: r.ID, Title: r.Title, Claims: found.Claims, Facts: found.Facts, Notes: found.Notes, Figures: found.Figures}
+				p := findings.Theory{ID: r.ID, Title: r.Title, Claims: found.Claims, Facts: found.Facts, Notes: found.Notes, Figures: found.Figures}
 				res, err := page.WriteRecipe(outfile.At(dir, page.Kind), p.Findings())
 				if err != nil {
 					t.Fatal(err)
@@ -177,7 +177,7 @@ func TestFiguresBeyondTheRoomOfAPage(t *testing.T) {
 		r := m.Run(t, loss, 0, 1)
 		runs = append(runs, noisy(t, r.Run, []store.Key{{Series: "epoch", Split: "train", Measure: "nc1_pinv"}}, 2000))
 	}
-	r := verdict.Recipe{ID: "x", Title: "Many figures", Runs: runs}
+	r := findings.Recipe{ID: "x", Title: "Many figures", Runs: runs}
 	for range 40 {
 		r.Drawings = append(r.Drawings, figure.Drawing{Title: "NC1", Panels: []figure.DrawingPanel{{X: "epoch", Y: "train.nc1_pinv", Curves: []string{"loss.kind"}}}})
 	}

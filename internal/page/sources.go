@@ -1,8 +1,8 @@
 package page
 
 import (
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // sourcedClaims are the claims of a page that have one source.
@@ -12,7 +12,7 @@ type sourcedClaims struct {
 }
 
 // Heading names the source.
-func (s sourcedClaims) Heading() string { return verdict.Heading(s.Source) }
+func (s sourcedClaims) Heading() string { return findings.Heading(s.Source) }
 
 // bySource places the claims of one part of a page, apart by their sources.
 func bySource(part string, claims []judge.Claim) (out []sourcedClaims) {

@@ -1,5 +1,5 @@
 // Package page prints what was found as pages: one self-contained HTML file per study, run, recipe or measurement, with every
-// figure beside it as SVG, PNG, CSV and JSON. It judges nothing: a page says what package verdict returns.
+// figure beside it as SVG, PNG, CSV and JSON. It judges nothing: a page says what package findings returns.
 //
 // study.go, recipe.go, measured.go and index.go are the kinds of page, each with its HTML file; parts.html is what they share,
 // templates.go fills them, write.go writes their files.
@@ -11,10 +11,10 @@ import (
 
 	"collapse.example/collapse/internal/chart"
 	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/outfile"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // Written are the paths of what a page consists of.
@@ -29,20 +29,20 @@ type Written struct {
 // Result is the content of a page about runs, for commands that print it.
 type Result struct {
 	Written
-	Headline   string           `json:"headline"`
-	Facts      []string         `json:"facts"` // the numbers behind the headline, a line for each loss
-	Claims     []judge.Claim    `json:"claims"`
-	Runs       int              `json:"runs"`
-	Failed     int              `json:"failed"`     // runs that ended in an error or did not end
-	Degenerate int              `json:"degenerate"` // runs with one class mean nearly at zero
-	Terminal   int              `json:"terminal"`   // runs with train accuracy ≥ 99.9 % on observed labels
-	Compute    *verdict.Compute `json:"compute,omitempty"`
+	Headline   string            `json:"headline"`
+	Facts      []string          `json:"facts"` // the numbers behind the headline, a line for each loss
+	Claims     []judge.Claim     `json:"claims"`
+	Runs       int               `json:"runs"`
+	Failed     int               `json:"failed"`     // runs that ended in an error or did not end
+	Degenerate int               `json:"degenerate"` // runs with one class mean nearly at zero
+	Terminal   int               `json:"terminal"`   // runs with train accuracy ≥ 99.9 % on observed labels
+	Compute    *findings.Compute `json:"compute,omitempty"`
 }
 
 // studyPage is the template's data. The template escapes every string in it, except SVG and CSS made by
 // package chart.
 type studyPage struct {
-	verdict.StudyFindings
+	findings.StudyFindings
 	shared
 	Groups []section
 	Map    *shown // of the settings, where there are more than have a section
@@ -52,7 +52,7 @@ type studyPage struct {
 
 // section is one group of the page.
 type section struct {
-	verdict.Group
+	findings.Group
 	Main, More, Features []shown
 	Reel                 *reel // features epoch by epoch; nil: none
 	Epochs               []epochs
@@ -67,17 +67,17 @@ type epochs struct {
 
 // asked is what the study's own claims and drawings give.
 type asked struct {
-	*verdict.Asked
+	*findings.Asked
 	Tables  []tableShown
 	Figures []shown
 }
 
 // Sourced are the claims, apart by their sources.
-func (a *asked) Sourced() []sourcedClaims { return bySource("-asked", verdict.AskedBy(a.Claims)) }
+func (a *asked) Sourced() []sourcedClaims { return bySource("-asked", findings.AskedBy(a.Claims)) }
 
 // besideShown is an earlier result, drawn.
 type besideShown struct {
-	*verdict.Beside
+	*findings.Beside
 	Figure shown
 	Day    string
 }
@@ -88,7 +88,7 @@ type shared struct {
 	Made                 string
 }
 
-func sharedBy(found verdict.Common, made time.Time) shared {
+func sharedBy(found findings.Common, made time.Time) shared {
 	pages := found.OfRuns != nil
 	return shared{runsTable{found.RunTable, pages}, runsTable{found.Unfinished, pages}, format.Time(made)}
 }
@@ -136,7 +136,7 @@ func (p *pictures) show(of ...figure.Picture) (out []shown) {
 }
 
 // show prepares the page of a study, and the pictures that get files next to it.
-func show(found verdict.StudyFindings) (studyPage, []figure.Picture) {
+func show(found findings.StudyFindings) (studyPage, []figure.Picture) {
 	p := studyPage{StudyFindings: found, shared: sharedBy(found.Common, found.Generated)}
 	var all pictures
 	if a := found.Asked; a != nil {
@@ -165,7 +165,7 @@ func show(found verdict.StudyFindings) (studyPage, []figure.Picture) {
 // any takes its place (see package outfile), the page last, so an open page always finds its figures.
 //
 // The same findings give the same bytes. The folder is created if missing; other files in it stay.
-func Write(to *outfile.Folder, found verdict.StudyFindings) (res Result, err error) {
+func Write(to *outfile.Folder, found findings.StudyFindings) (res Result, err error) {
 	res = resultOf(found)
 	err = to.Write(func(files *outfile.Files) error {
 		res.Written, err = write(files, found)
@@ -174,12 +174,12 @@ func Write(to *outfile.Folder, found verdict.StudyFindings) (res Result, err err
 	return res, err
 }
 
-func resultOf(found verdict.StudyFindings) Result {
+func resultOf(found findings.StudyFindings) Result {
 	return Result{Headline: found.Headline(), Facts: found.Facts, Claims: found.Claims, Runs: len(found.Runs), Failed: found.Failed, Degenerate: found.Degenerate,
 		Terminal: found.Terminal, Compute: found.Compute}
 }
 
-func write(files *outfile.Files, found verdict.StudyFindings) (res Written, err error) {
+func write(files *outfile.Files, found findings.StudyFindings) (res Written, err error) {
 	p, pictures := show(found)
 	if res.Figures, err = writePictures(files, pictures); err != nil {
 		return res, err

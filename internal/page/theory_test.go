@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/theoryrun"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // A recipe's page has its verdicts and figures, runs no script and needs no network; the figures' files lie beside it.
@@ -32,11 +32,11 @@ func TestTheoryPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkTheory(t, verdict.Theory{ID: r.ID, Title: r.Title, Claims: found.Claims, Facts: found.Facts, Notes: found.Notes, Figures: found.Figures})
+		checkTheory(t, findings.Theory{ID: r.ID, Title: r.Title, Claims: found.Claims, Facts: found.Facts, Notes: found.Notes, Figures: found.Figures})
 	}
 }
 
-func checkTheory(t *testing.T, p verdict.Theory) {
+func checkTheory(t *testing.T, p findings.Theory) {
 	t.Helper()
 	dir := t.TempDir()
 	res, err := page.WriteRecipe(outfile.At(dir, page.Kind), p.Findings())

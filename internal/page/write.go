@@ -7,8 +7,8 @@ import (
 
 	"collapse.example/collapse/internal/chart"
 	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/outfile"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // Kind is what folders hold that this package writes.
@@ -21,7 +21,7 @@ const (
 
 // writeHTML writes a page around its figures, which are prepared, a second page with those for which there is no room, and each run's own
 // page if found has them; last are the figures that go to the second page in any case.
-func writeHTML(files *outfile.Files, template, title, made string, page any, figures, last []*shown, of verdict.Common, res *Written) error {
+func writeHTML(files *outfile.Files, template, title, made string, page any, figures, last []*shown, of findings.Common, res *Written) error {
 	rest, err := arrange(func() (int, error) { html, err := execute(template, page); return len(html), err }, figures, last)
 	if err != nil {
 		return err

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/judge/judgetest"
 	"collapse.example/collapse/internal/outfile"
-	"collapse.example/collapse/internal/verdict"
 )
 
 func TestSameStudySameBytes(t *testing.T) {
@@ -21,7 +21,7 @@ func TestSameStudySameBytes(t *testing.T) {
 	}
 	WithSmallPictures(t)
 	m := judgetest.Common()
-	one := verdict.Study{Runs: []judge.Run{m.Run(t, "ce", 0.1, 1)}}
+	one := findings.Study{Runs: []judge.Run{m.Run(t, "ce", 0.1, 1)}}
 	x, _ := writeStudy(t, one)
 	y, _ := writeStudy(t, one)
 	for i := range x.Figures {
@@ -40,7 +40,7 @@ func TestWriteSaysWhereItFailed(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := WriteStudy(outfile.At(file, Kind), verdict.Study{}); err == nil || !strings.Contains(err.Error(), file) {
+	if _, err := WriteStudy(outfile.At(file, Kind), findings.Study{}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("writing into a file: %v", err)
 	}
 }
@@ -48,7 +48,7 @@ func TestWriteSaysWhereItFailed(t *testing.T) {
 func TestPageSaysWhyThereAreNoFeatures(t *testing.T) {
 	r := judgetest.Common().Run(t, "ls", 0.1, 7)
 	r.SetFeatures(nil, "features.npz: weight is missing")
-	if _, html := pageOf(t, verdict.Study{Runs: []judge.Run{r}}); !strings.Contains(html, "No features to draw") || !strings.Contains(html, r.NoFeatures()) {
+	if _, html := pageOf(t, findings.Study{Runs: []judge.Run{r}}); !strings.Contains(html, "No features to draw") || !strings.Contains(html, r.NoFeatures()) {
 		t.Error("the page does not say so")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/scale"
@@ -14,11 +15,10 @@ import (
 	"collapse.example/collapse/internal/study/forecast"
 	"collapse.example/collapse/internal/study/trials"
 	"collapse.example/collapse/internal/train"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // Train trains what a lab lacks, and says what all runs show.
-func (j *Job) Train(lab *store.Lab) (found verdict.RecipeFindings, err error) {
+func (j *Job) Train(lab *store.Lab) (found findings.RecipeFindings, err error) {
 	hashes, searches, taken, err := j.compute(lab)
 	if err != nil {
 		return found, err
@@ -27,11 +27,11 @@ func (j *Job) Train(lab *store.Lab) (found verdict.RecipeFindings, err error) {
 	if err != nil {
 		return found, err
 	}
-	asked, err := verdict.OfRecipe(j.Recipe, j.Choice, loaded)
+	asked, err := findings.OfRecipe(j.Recipe, j.Choice, loaded)
 	if err != nil {
 		return found, err
 	}
-	spent := verdict.Count(loaded, len(searches) > 0, forecast.Runs(lab, j.Choice.Dir))
+	spent := findings.Count(loaded, len(searches) > 0, forecast.Runs(lab, j.Choice.Dir))
 	asked.Generated, asked.Searches, asked.Taken, asked.RunPages, asked.Compute = time.Now(), searches, taken, j.RunPages, &spent
 	return asked.Judge()
 }

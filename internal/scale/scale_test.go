@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/longtest"
 	"collapse.example/collapse/internal/recipe"
@@ -14,7 +15,6 @@ import (
 	"collapse.example/collapse/internal/study/forecast"
 	"collapse.example/collapse/internal/study/studytest"
 	"collapse.example/collapse/internal/train"
-	"collapse.example/collapse/internal/verdict"
 )
 
 var must = studytest.Must
@@ -157,7 +157,7 @@ func TestPlanIsWhatRunsReport(t *testing.T) {
 	}
 	loaded, err := judge.Load(lab, hashes...)
 	must(t, err)
-	if took, want := verdict.Count(loaded, false, forecast.Runs(lab, "")), plan(); took.FLOP != want.FLOP || took.Runs != want.Runs || took.Unknown != 0 {
+	if took, want := findings.Count(loaded, false, forecast.Runs(lab, "")), plan(); took.FLOP != want.FLOP || took.Runs != want.Runs || took.Unknown != 0 {
 		t.Errorf("runs took %+v, planned %+v", took, want)
 	}
 }

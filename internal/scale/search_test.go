@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/study/forecast"
 	"collapse.example/collapse/internal/study/studytest"
 	"collapse.example/collapse/internal/study/trials"
-	"collapse.example/collapse/internal/verdict"
 )
 
 const searching = `
@@ -42,7 +42,7 @@ func TestPlanIsWhatASearchComputes(t *testing.T) {
 	}
 	loaded, err := judge.Load(lab, hashes...)
 	must(t, err)
-	took := verdict.Count(loaded, true, forecast.Runs(lab, ""))
+	took := findings.Count(loaded, true, forecast.Runs(lab, ""))
 	p := Planner{Lab: lab.Reader, Cores: 2}
 	plan, err := p.Plan(r, paper)
 	must(t, err)

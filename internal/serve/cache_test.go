@@ -4,9 +4,9 @@ import (
 	"reflect"
 	"testing"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // TestARunThatGrowsIsReadAsAWholeOneIs reads a run after each of its epochs, once by a cache that has the earlier ones and once
@@ -49,7 +49,7 @@ func TestARunThatGrowsIsReadAsAWholeOneIs(t *testing.T) {
 	}
 	same := func(when string) {
 		t.Helper()
-		for _, measures := range [][]string{nil, verdict.StudyMeasures} {
+		for _, measures := range [][]string{nil, findings.StudyMeasures} {
 			if got, want := load(kept, measures), load(newCache(), measures); !reflect.DeepEqual(got, want) {
 				t.Fatalf("%s: kept %+v\nafresh %+v", when, got, want)
 			}

@@ -16,11 +16,11 @@ import (
 	"collapse.example/collapse/arrayfile"
 	"collapse.example/collapse/internal/demo"
 	"collapse.example/collapse/internal/featurefiles"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/measurement"
 	"collapse.example/collapse/internal/rundir"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
-	"collapse.example/collapse/internal/verdict"
 	"collapse.example/collapse/measure"
 )
 
@@ -196,7 +196,7 @@ func TestARunPageSaysTheHeadline(t *testing.T) {
 		t.Errorf("%d %q, want %q", answer.StatusCode, body, want)
 	}
 	runs := read(t, dir, store.Filter{})
-	said, err := verdict.Study{ID: "report", Runs: runs}.Judge()
+	said, err := findings.Study{ID: "report", Runs: runs}.Judge()
 	if err != nil || len(runs) != 1 || !strings.Contains(said.Headline(), measurement.HeadlineOf(report)+". After 1 epoch:") {
 		t.Errorf("the report of %d runs says %q: %v", len(runs), said.Headline(), err)
 	}
@@ -206,7 +206,7 @@ func TestARunPageSaysTheHeadline(t *testing.T) {
 	if _, body := get(t, http.DefaultClient, "GET", s.URL()+address, nil); !strings.Contains(body, want) {
 		t.Errorf("the headline was not kept: %q", body)
 	}
-	if said, err = (verdict.Study{ID: "report", Runs: read(t, dir, store.Filter{})}).Judge(); err != nil || strings.Contains(said.Headline(), measurement.HeadlineOf(report)) {
+	if said, err = (findings.Study{ID: "report", Runs: read(t, dir, store.Filter{})}).Judge(); err != nil || strings.Contains(said.Headline(), measurement.HeadlineOf(report)) {
 		t.Errorf("without features the report says %q: %v", said.Headline(), err)
 	}
 	fresh := startTest(t, Options{Lab: dir})

@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/internal/verdict"
 	"collapse.example/collapse/measure"
 )
 
@@ -174,7 +174,7 @@ func rowOf(g figure.Group, by string, columns []groupColumn, q url.Values) group
 	list.Set(by, g.Value)
 	row := groupRow{Words: g.Words, URL: "/study?" + list.Encode() + "#list", Runs: len(g.Runs)}
 	for _, c := range columns {
-		row.Values = append(row.Values, verdict.MeanAt(g.Runs, c.SeriesKey, c.Epoch))
+		row.Values = append(row.Values, findings.MeanAt(g.Runs, c.SeriesKey, c.Epoch))
 	}
 	return row
 }

@@ -14,6 +14,7 @@ import (
 
 	"collapse.example/collapse/internal/chart"
 	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/judge/judgetest"
 	"collapse.example/collapse/internal/longtest"
@@ -24,7 +25,6 @@ import (
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/reproduce"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // TestEveryPageCanBeRead looks at every kind of page, at three widths, light, dark and printed. Its share are a few pages of each
@@ -130,7 +130,7 @@ func report(name, index string) lookedAt {
 func runReports(t *testing.T, dir string, only wanted) (pages []lookedAt) {
 	demo := read(t, dir, store.Filter{Tag: "demo"})
 	departs := []recipe.Substitution{{What: "network", Paper: "a network of the paper's own", Here: "three hidden layers", Why: "minutes instead of days"}}
-	for name, s := range map[string]verdict.Study{
+	for name, s := range map[string]findings.Study{
 		"demo": {ID: "demo", Title: "Memorization and dilation", Runs: demo, Substitutions: departs, Commands: []string{"collapse demo"}},
 		"run":  {ID: "report", Runs: demo[:1], Commands: []string{"collapse report"}}, "failed run": {Runs: read(t, dir, store.Filter{Tag: "broken"})}, "no run": {}} {
 		if !only.has(name) {
@@ -153,7 +153,7 @@ func runReports(t *testing.T, dir string, only wanted) (pages []lookedAt) {
 func recipeReports(t *testing.T, dir string, only wanted) (pages []lookedAt) {
 	var entries []page.IndexEntry
 	all := t.TempDir()
-	write := func(r verdict.Recipe) {
+	write := func(r findings.Recipe) {
 		found, err := r.Judge()
 		if err != nil {
 			t.Fatal(err)
@@ -172,14 +172,14 @@ func recipeReports(t *testing.T, dir string, only wanted) (pages []lookedAt) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, err := verdict.OfRecipe(r, recipe.Choice{Scale: "quick"}, read(t, dir, store.Filter{Study: id + ".quick"}))
+		made, err := findings.OfRecipe(r, recipe.Choice{Scale: "quick"}, read(t, dir, store.Filter{Study: id + ".quick"}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		write(made)
 	}
-	write(verdict.Recipe{ID: "find", Title: "What find found", Study: true, Searches: judgetest.SomeSearches([]float64{0.9}, []float64{0.8}), Runs: judgetest.Common().Runs(t)[:4]})
-	write(verdict.Recipe{ID: "nothing", Title: "A recipe without runs", Drawings: []figure.Drawing{{Title: "Nowhere"}}})
+	write(findings.Recipe{ID: "find", Title: "What find found", Study: true, Searches: judgetest.SomeSearches([]float64{0.9}, []float64{0.8}), Runs: judgetest.Common().Runs(t)[:4]})
+	write(findings.Recipe{ID: "nothing", Title: "A recipe without runs", Drawings: []figure.Drawing{{Title: "Nowhere"}}})
 	index, err := page.WriteIndex(outfile.At(all, page.Kind), append(entries, page.IndexEntry{ID: "md-tab1", Error: "the data set svhn is not there"}), judgetest.Common().Runs(t)[0].Started)
 	if err != nil {
 		t.Fatal(err)

@@ -8,12 +8,12 @@ import (
 	"sync"
 
 	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/question"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // recipeOf finds the recipe whose runs a study has, and their scale: `collapse reproduce` names its studies ID.SCALE. Searches have
@@ -31,24 +31,24 @@ func recipeOf(study string) (r *recipe.Recipe, scale string) {
 }
 
 // repeated is what the finished runs of a recipe's study show so far, with the recipe's figures.
-func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, runs []judge.Run) ([]verdict.Judged, error) {
+func (s *Server) repeated(lab *store.Reader, r *recipe.Recipe, scale string, runs []judge.Run) ([]findings.Judged, error) {
 	done, stamp := finished(runs)
-	return s.verdicts.get("recipe "+r.ID+"."+scale, stamp, func() ([]verdict.Judged, error) {
+	return s.verdicts.get("recipe "+r.ID+"."+scale, stamp, func() ([]findings.Judged, error) {
 		loaded, err := onDemand(lab, done)
 		if err != nil {
 			return nil, err
 		}
-		of, err := verdict.OfRecipe(r, recipe.Choice{Scale: scale}, loaded)
+		of, err := findings.OfRecipe(r, recipe.Choice{Scale: scale}, loaded)
 		if err != nil {
 			return nil, err
 		}
 		found, err := of.Judge()
-		return []verdict.Judged{found.SoFar()}, err
+		return []findings.Judged{found.SoFar()}, err
 	})
 }
 
 // asked judges the claims and draws the drawings of a study's own file; nothing if it has none that can be read.
-func (s *Server) asked(lab *store.Reader, name string, runs []judge.Run) ([]verdict.Judged, error) {
+func (s *Server) asked(lab *store.Reader, name string, runs []judge.Run) ([]findings.Judged, error) {
 	of, err := lab.Study(name)
 	if err != nil {
 		return nil, err
@@ -58,27 +58,27 @@ func (s *Server) asked(lab *store.Reader, name string, runs []judge.Run) ([]verd
 		return nil, nil
 	}
 	done, stamp := finished(runs)
-	return s.verdicts.get("asked "+name+" "+of.Source, stamp, func() ([]verdict.Judged, error) {
+	return s.verdicts.get("asked "+name+" "+of.Source, stamp, func() ([]findings.Judged, error) {
 		loaded, err := onDemand(lab, done)
 		if err != nil {
 			return nil, err
 		}
-		found, err := verdict.Recipe{ID: "own", Source: "What the study asks", Runs: loaded, Claims: questions.Claims, Drawings: questions.Drawings}.Judge()
+		found, err := findings.Recipe{ID: "own", Source: "What the study asks", Runs: loaded, Claims: questions.Claims, Drawings: questions.Drawings}.Judge()
 		judged := found.SoFar()
-		judged.Claims = verdict.AskedBy(judged.Claims)
-		return []verdict.Judged{judged}, err
+		judged.Claims = findings.AskedBy(judged.Claims)
+		return []findings.Judged{judged}, err
 	})
 }
 
 // together draws finished runs in groups by a setting that the study varies, as the page of groups does: their last values against it, what was
 // measured or reported against epoch, and at the end by its two settings, if there are two. Runs of the program have other pictures first, if
 // they have any.
-func (s *Server) together(lab *store.Reader, name string, runs []judge.Run, pictured bool) ([]verdict.Judged, error) {
+func (s *Server) together(lab *store.Reader, name string, runs []judge.Run, pictured bool) ([]findings.Judged, error) {
 	done, stamp := finished(runs)
 	if len(done) == 0 || done[0].Kind != store.Script && (pictured || len(done) < 2) {
 		return nil, nil
 	}
-	return s.verdicts.get("together "+name, stamp, func() ([]verdict.Judged, error) {
+	return s.verdicts.get("together "+name, stamp, func() ([]findings.Judged, error) {
 		loaded, err := onDemand(lab, done)
 		if err != nil {
 			return nil, err
@@ -88,13 +88,13 @@ func (s *Server) together(lab *store.Reader, name string, runs []judge.Run, pict
 		if done[0].Kind == store.Train {
 			pictures = []figure.Picture{figure.AgainstSetting(groups, by), figure.GroupCurves(groups)}
 		}
-		var out verdict.Judged
+		var out findings.Judged
 		for _, p := range pictures {
 			if len(p.Panels) > 0 {
 				out.Figures = append(out.Figures, p)
 			}
 		}
-		return []verdict.Judged{out}, judge.ReadError(loaded)
+		return []findings.Judged{out}, judge.ReadError(loaded)
 	})
 }
 
@@ -118,9 +118,9 @@ func byOneSetting(runs []judge.Run) (groups []figure.Group, by string) {
 }
 
 // searched draws the searches of a study, once a trial has a value.
-func (s *Server) searched(lab *store.Reader, name string, runs []judge.Run) ([]verdict.Judged, error) {
+func (s *Server) searched(lab *store.Reader, name string, runs []judge.Run) ([]findings.Judged, error) {
 	done, stamp := finished(runs)
-	return s.verdicts.get("search "+name, stamp, func() ([]verdict.Judged, error) {
+	return s.verdicts.get("search "+name, stamp, func() ([]findings.Judged, error) {
 		found, err := s.opt.Searches(lab, name)
 		if begun := func(f judge.Search) bool { return f.Best >= 0 }; err != nil || !slices.ContainsFunc(found, begun) {
 			return nil, err
@@ -133,7 +133,7 @@ func (s *Server) searched(lab *store.Reader, name string, runs []judge.Run) ([]v
 		if len(figures) == 0 {
 			return nil, judge.ReadError(loaded)
 		}
-		return []verdict.Judged{{Figures: figures}}, judge.ReadError(loaded)
+		return []findings.Judged{{Figures: figures}}, judge.ReadError(loaded)
 	})
 }
 
@@ -169,10 +169,10 @@ type verdicts struct {
 
 type keptVerdicts struct {
 	stamp  uint64
-	judged []verdict.Judged
+	judged []findings.Judged
 }
 
-func (k *verdicts) get(study string, stamp uint64, make func() ([]verdict.Judged, error)) ([]verdict.Judged, error) {
+func (k *verdicts) get(study string, stamp uint64, make func() ([]findings.Judged, error)) ([]findings.Judged, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if old, ok := k.known[study]; ok && old.stamp == stamp {

@@ -18,12 +18,12 @@ import (
 
 	"collapse.example/collapse/arrayfile"
 	"collapse.example/collapse/internal/demo"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/longtest"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/verdict"
 	"collapse.example/collapse/measure"
 	texts "collapse.example/collapse/recipes"
 )
@@ -102,7 +102,7 @@ func TestAPaperStudyShowsThePapersFigures(t *testing.T) {
 }
 
 // judgedByItself is what the recipe says of runs, without a server.
-func judgedByItself(t *testing.T, lab *store.Lab, id string, hashes []string) verdict.Judged {
+func judgedByItself(t *testing.T, lab *store.Lab, id string, hashes []string) findings.Judged {
 	t.Helper()
 	runs, err := judge.Load(lab, hashes...)
 	if err != nil {
@@ -112,7 +112,7 @@ func judgedByItself(t *testing.T, lab *store.Lab, id string, hashes []string) ve
 	if err != nil {
 		t.Fatal(err)
 	}
-	of, err := verdict.OfRecipe(r, recipe.Choice{Scale: "quick"}, runs)
+	of, err := findings.OfRecipe(r, recipe.Choice{Scale: "quick"}, runs)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,26 +10,26 @@ import (
 	"collapse.example/collapse/internal/store"
 )
 
-// mostFindings bounds how many runs' headlines are kept.
-const mostFindings = 1000
+// mostHeadlines bounds how many runs' headlines are kept.
+const mostHeadlines = 1000
 
-// findings keeps the headlines of finished runs, by run and attempt: "" where features cannot be measured.
-type findings struct {
+// headlines keeps those of finished runs, by run and attempt: "" where features cannot be measured.
+type headlines struct {
 	mu    sync.Mutex
 	known map[string]string
 }
 
-func (f *findings) get(key string) (words string, ok bool) {
+func (f *headlines) get(key string) (words string, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	words, ok = f.known[key]
 	return words, ok
 }
 
-func (f *findings) put(key, words string) {
+func (f *headlines) put(key, words string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.known == nil || len(f.known) >= mostFindings {
+	if f.known == nil || len(f.known) >= mostHeadlines {
 		f.known = map[string]string{}
 	}
 	f.known[key] = words
@@ -47,12 +47,12 @@ func (s *Server) runHeadline(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	key := fmt.Sprint(row.Hash, row.Generation, row.Finished.UnixMilli())
-	words, known := s.findings.get(key)
+	words, known := s.headlines.get(key)
 	if !known {
 		if words, err = s.measureRun(r.Context(), dir); err != nil {
 			return err
 		}
-		s.findings.put(key, words)
+		s.headlines.put(key, words)
 	}
 	s.write(w, http.StatusOK, "finding", words)
 	return nil

@@ -102,7 +102,7 @@ type Server struct {
 
 	uploads   uploads
 	measuring chan struct{} // one place per measurement
-	findings  findings
+	headlines headlines
 	memory    *arrayfile.Budget // of all measurements
 	working   sync.WaitGroup    // measurements, until they have stopped
 

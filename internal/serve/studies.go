@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // studyRuns are the runs that a page about many runs shows.
@@ -19,7 +19,7 @@ type studyRuns struct {
 	title, remark string
 	cancelled     bool // by a user, until one resumes it
 	counts        counts
-	runs          []judge.Run       // newest first, with the last values of verdict.StudyMeasures
+	runs          []judge.Run       // newest first, with the last values of findings.StudyMeasures
 	rows          []runRow          // the same, each called what its study calls it
 	varied        []string          // settings in which they differ
 	own           []judge.SeriesKey // values of a script, with columns of their own
@@ -111,7 +111,7 @@ func (s *Server) readStudy(lab *store.Reader, q url.Values) (found studyRuns, er
 	if found.own, err = ownColumns(lab, rows); err != nil {
 		return found, err
 	}
-	measures := verdict.StudyMeasures
+	measures := findings.StudyMeasures
 	beside := slices.ContainsFunc(rows, judge.BesideTheory)
 	if beside {
 		measures = slices.Concat(measures, judge.TheoryKeys)

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // How many runs the first page lists: the newest, and running ones.
@@ -209,7 +209,7 @@ type runRow struct {
 // mixed loads list rows of runs that may belong to several studies: each is named by how it differs within its own
 // study.
 func (s *Server) mixed(lab *store.Reader, rows []store.Run) ([]runRow, error) {
-	runs, err := s.cache.newest(lab, rows, verdict.StudyMeasures)
+	runs, err := s.cache.newest(lab, rows, findings.StudyMeasures)
 	if err != nil {
 		return nil, err
 	}

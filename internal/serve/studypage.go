@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/internal/verdict"
 )
 
 // studyPage is one study while it fills.
@@ -31,7 +31,7 @@ type studyPage struct {
 
 // judged is what an experiment's finished runs show, with its figures drawn.
 type judged struct {
-	verdict.Judged
+	findings.Judged
 	Drawn []shownFigure
 }
 
@@ -140,7 +140,7 @@ func (s *Server) fillStudy(p *studyPage, found studyRuns, query url.Values) erro
 	if p.Counts.Running+p.Counts.Pending > 0 {
 		on = "the runs finished so far"
 	}
-	p.Found, p.What = found.say(claims, verdict.Tally(claims, on)), verdict.WhatRan(found.runs)
+	p.Found, p.What = found.say(claims, findings.Tally(claims, on)), findings.WhatRan(found.runs)
 	p.Figures = drawAll([]figure.Picture{found.grid}, "/study/figures", query)
 	return err
 }
@@ -163,29 +163,29 @@ func (f studyRuns) say(claims []judge.Claim, tally string) string {
 	return tally
 }
 
-// judge judges the runs of a recipe by the recipe, others by the claims of their study, and training runs by verdict.Judge, too; searches are
+// judge judges the runs of a recipe by the recipe, others by the claims of their study, and training runs by findings.Judge, too; searches are
 // drawn.
-func (s *Server) judge(q url.Values, runs []judge.Run) ([]verdict.Judged, error) {
+func (s *Server) judge(q url.Values, runs []judge.Run) ([]findings.Judged, error) {
 	name := q.Get("study")
 	if r, scale := recipeOf(name); r != nil {
-		return ofLab(s.lab, func(lab *store.Reader) ([]verdict.Judged, error) { return s.repeated(lab, r, scale, runs) })
+		return ofLab(s.lab, func(lab *store.Reader) ([]findings.Judged, error) { return s.repeated(lab, r, scale, runs) })
 	}
 	trained := slices.DeleteFunc(slices.Clone(runs), func(run judge.Run) bool { return run.Kind != store.Train })
 	_, stamp := finished(trained)
-	all, err := s.verdicts.get(identity(q).Encode(), stamp, func() ([]verdict.Judged, error) { return verdict.Judge(trained), nil })
+	all, err := s.verdicts.get(identity(q).Encode(), stamp, func() ([]findings.Judged, error) { return findings.Judge(trained), nil })
 	if err != nil || name == "" {
 		return all, err
 	}
-	own, err := ofLab(s.lab, func(lab *store.Reader) ([]verdict.Judged, error) { return s.asked(lab, name, runs) })
+	own, err := ofLab(s.lab, func(lab *store.Reader) ([]findings.Judged, error) { return s.asked(lab, name, runs) })
 	if err != nil {
 		return nil, err
 	}
-	pictured := slices.ContainsFunc(slices.Concat(own, all), func(j verdict.Judged) bool { return len(j.Figures) > 0 })
-	together, err := ofLab(s.lab, func(lab *store.Reader) ([]verdict.Judged, error) { return s.together(lab, name, runs, pictured) })
+	pictured := slices.ContainsFunc(slices.Concat(own, all), func(j findings.Judged) bool { return len(j.Figures) > 0 })
+	together, err := ofLab(s.lab, func(lab *store.Reader) ([]findings.Judged, error) { return s.together(lab, name, runs, pictured) })
 	if all = slices.Concat(own, all, together); err != nil || s.opt.Searches == nil {
 		return all, err
 	}
-	found, err := ofLab(s.lab, func(lab *store.Reader) ([]verdict.Judged, error) { return s.searched(lab, name, runs) })
+	found, err := ofLab(s.lab, func(lab *store.Reader) ([]findings.Judged, error) { return s.searched(lab, name, runs) })
 	return slices.Concat(all, found), err
 }
 

@@ -3,13 +3,13 @@
 // below do the rest.
 //
 // The user writes a study's file (File): settings that all runs share, a grid, perhaps a search. File.Items turns it
-// into runs (Item), each with the hash that identifies it, and Save writes them into the lab. engine.Execute computes
+// into runs (Item), each with the hash that identifies it, and Save writes them into the lab. coordinator.Execute computes
 // those that the lab does not hold yet. The packages below:
 //
-//	engine    coordinates: submits jobs to the queue, applies results to the lab, adopts files, takes over; one process per lab
+//	coordinator submits jobs to the queue, applies results to the lab, adopts files, takes over; one process per lab
 //	worker    computes jobs for a coordinator on another machine, in a scratch lab
 //	wire      what the two send each other: rows, checkpoints, files; and the checks of what arrives
-//	trials    carries out a search: asks for runs, round by round, and has the engine compute them
+//	trials    carries out a search: asks for runs, round by round, and has the coordinator compute them
 //	export    runs of a lab as tables and as TensorBoard event files
 //	forecast  how long the missing runs will take, and how much memory
 //

@@ -138,7 +138,7 @@ func TestACheckpointIsSavedWithItsParts(t *testing.T) {
 		}
 		leases, err := coordinator.Leases(ctx)
 		if err != nil || len(leases) != 1 {
-			t.Errorf("%d claims, %v", len(leases), err)
+			t.Errorf("%d leases, %v", len(leases), err)
 			return nil, err
 		}
 		kept, err := DecodeState(leases[0].State)

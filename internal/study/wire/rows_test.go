@@ -76,7 +76,7 @@ func FuzzDecodeRows(f *testing.F) {
 	})
 }
 
-// TestCountsThatNoBytesHold: a message that leases more keys or rows than its bytes can hold is refused before anything is made for them; as many as they
+// TestCountsThatNoBytesHold: a message that claims more keys or rows than its bytes can hold is refused before anything is made for them; as many as they
 // can hold are read.
 func TestCountsThatNoBytesHold(t *testing.T) {
 	message := func(keys, rows uint64, more int) []byte {

@@ -31,7 +31,7 @@ type Options struct {
 	// Scratch is a local folder for runs under way: a small lab of the worker's own, which also serves as its outbox while the
 	// coordinator is away. A worker that is started again on the same folder continues from there.
 	Scratch string
-	Blobs   string // shared folder, as Options.Blobs of package engine
+	Blobs   string // shared folder, as Options.Blobs of package coordinator
 
 	Scripts string // folder with the code of scripts that this worker may start; "": none
 	// CheckpointEvery is how often a run's checkpoint is sent off this machine; default 1 minute. If the machine is lost, so is that

@@ -1,4 +1,4 @@
-package verdict
+package findings
 
 import (
 	"collapse.example/collapse/internal/chart"

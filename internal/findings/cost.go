@@ -1,4 +1,4 @@
-package verdict
+package findings
 
 import (
 	"encoding/json"
@@ -92,7 +92,7 @@ func beginning(r *judge.Run) string {
 	}
 	text, err := json.Marshal(tree)
 	if err != nil {
-		panic("verdict: what JSON gave cannot be written as JSON")
+		panic("findings: what JSON gave cannot be written as JSON")
 	}
 	return string(text)
 }

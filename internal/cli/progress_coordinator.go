@@ -11,8 +11,8 @@ import (
 	"collapse.example/collapse/internal/study/coordinator"
 )
 
-// engineProgress shows running studies: a bar on a terminal, elsewhere a line per ended run.
-type engineProgress struct {
+// coordinatorProgress shows running studies: a bar on a terminal, elsewhere a line per ended run.
+type coordinatorProgress struct {
 	w io.Writer
 
 	mu    sync.Mutex
@@ -23,12 +23,12 @@ type engineProgress struct {
 
 // watch shows the progress of the studies of o until the returned function is called.
 func (a *app) watch(o *coordinator.Options) (end func()) {
-	p := &engineProgress{w: a.stderr}
+	p := &coordinatorProgress{w: a.stderr}
 	o.Watch, o.Logf = p.event, p.logf
 	return p.close
 }
 
-func (p *engineProgress) event(e coordinator.Event) {
+func (p *coordinatorProgress) event(e coordinator.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e.Ended != nil {
@@ -62,7 +62,7 @@ func briefly(failure string) string {
 }
 
 // line is the text next to the bar.
-func (p *engineProgress) line(e coordinator.Event) string {
+func (p *coordinatorProgress) line(e coordinator.Event) string {
 	parts := []string{fmt.Sprintf("%d running", len(e.Working))}
 	if e.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", e.Failed))
@@ -79,7 +79,7 @@ func (p *engineProgress) line(e coordinator.Event) string {
 	return strings.Join(parts, ", ")
 }
 
-func (p *engineProgress) logf(format string, args ...any) {
+func (p *coordinatorProgress) logf(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bar != nil { // a separate line would break the bar
@@ -89,7 +89,7 @@ func (p *engineProgress) logf(format string, args ...any) {
 	safetext.Fprintf(p.w, format+"\n", args...)
 }
 
-func (p *engineProgress) close() {
+func (p *coordinatorProgress) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.bar.close()

@@ -1,10 +1,10 @@
-// Package verdict says what runs show, as data: verdicts on claims, the paper's numbers beside ours, a headline, tables and pictures. It
+// Package findings says what runs show, as data: verdicts on claims, the paper's numbers beside ours, a headline, tables and pictures. It
 // knows no HTML and writes nothing: pages, the live server, JSON and the terminal print what it returns.
 //
 // study.go is about any runs, recipe.go about those of a recipe or a search; group.go draws the runs of one experiment, tables.go and
-// taken.go list runs, cost.go says what they took, words.go and sources.go count verdicts in sentences. Package judge answers single
+// taken.go list runs, cost.go says what they took, tally.go and sources.go count verdicts in sentences. Package judge answers single
 // claims, package figure defines single pictures.
-package verdict
+package findings
 
 import (
 	"collapse.example/collapse/internal/figure"
