@@ -123,7 +123,7 @@ func TestAStudyIsForgotten(t *testing.T) {
 func TestAGoalIsNotGuessed(t *testing.T) {
 	text := strings.Replace(fmt.Sprintf(scriptSearch, "random", "full"), `goal = "min"`, "", 1)
 	file, lab := scriptStudy(t, strings.Replace(text, "test/loss", "sum", 1))
-	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "metric is") {
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "goal is missing: is a large or a small sum better?") {
 		t.Error(errs)
 	}
 	file, lab = scriptStudy(t, strings.Replace(text, "test/loss", "test/f1", 1))

@@ -182,7 +182,7 @@ func sameFinding(t *testing.T, finding, numbers string, claims []judge.Claim, do
 		}
 		return
 	}
-	want := map[judge.Verdict]string{judge.Holds: "The more a network memorizes wrong labels, the wider its classes spread on unseen data", judge.Partly: "The more a network memorizes wrong labels, the wider its classes spread on unseen data",
+	want := map[judge.Verdict]string{judge.Holds: "In these runs, the more a network memorizes wrong labels, the wider its classes spread on unseen data", judge.Partly: "In these runs, the more a network memorizes wrong labels, the wider its classes spread on unseen data, but not under every loss",
 		judge.Fails: "In these runs, memorizing wrong labels and spreading on unseen data do not grow together", judge.CannotTell: "These runs cannot tell whether memorizing wrong labels and spreading on unseen data grow together"}[claims[0].Verdict]
 	seeds, levels := map[uint64]bool{}, map[float64]bool{}
 	for _, r := range done {

@@ -21,7 +21,7 @@ type Book struct {
 	dir   string // "": those of the papers, which the program carries
 }
 
-var papers = &Book{files: recipes.Files}
+var papers = &Book{files: recipes.Files()}
 
 // BookIn is a folder of somebody's own recipes; "" is those of the papers. An own recipe may not have the id of one of the papers: their
 // studies in a lab would have one name.

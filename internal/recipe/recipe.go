@@ -83,7 +83,7 @@ func (h Head) Notes() []string {
 }
 
 // Parse reads a recipe from TOML and checks it completely. file is the name of its file, ID.toml.
-func Parse(file string, text []byte) (*Recipe, error) { return parse(recipes.Files, file, text) }
+func Parse(file string, text []byte) (*Recipe, error) { return parse(recipes.Files(), file, text) }
 
 // parse is Parse for a file that may refer to another recipe in the same folder.
 func parse(files fs.FS, file string, text []byte) (*Recipe, error) {

@@ -2,6 +2,7 @@ package recipe_test
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -46,7 +47,7 @@ func committed(t *testing.T) (all []shown) {
 // unchecked reads a recipe without checking it, which takes longer.
 func unchecked(t *testing.T, id string) (r recipe.Recipe) {
 	t.Helper()
-	text, err := recipes.Files.ReadFile(id + ".toml")
+	text, err := fs.ReadFile(recipes.Files(), id+".toml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -196,13 +196,13 @@ func madeUp(t *testing.T, lab *store.Lab, r *recipe.Recipe, name string) (hashes
 
 // recipesName are the measures that recipes name.
 var recipesName = sync.OnceValues(func() (keys []string, err error) {
-	files, err := fs.Glob(texts.Files, "*.toml")
+	files, err := fs.Glob(texts.Files(), "*.toml")
 	if err != nil {
 		return nil, err
 	}
 	var all []byte
 	for _, name := range files {
-		text, err := texts.Files.ReadFile(name)
+		text, err := fs.ReadFile(texts.Files(), name)
 		if err != nil {
 			return nil, err
 		}
