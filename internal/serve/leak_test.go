@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/store"
 )
 
 // openFiles counts the process's file descriptors by what they are; ok is false where the system does not show them. SQLite keeps and
@@ -74,6 +75,9 @@ func TestBrokenConnectionsLeaveNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	get(t, client, "GET", s.URL(), nil)
+	if _, err := ofLab(s.lab, func(*store.Reader) (version, error) { return s.lab.version() }); err != nil { // the first who asks opens what watches the lab
+		t.Fatal(err)
+	}
 	breakSome(t, s, 80) // the lab keeps two idle connections, which pages side by side open
 	settled := func() int {
 		for range 100 {
