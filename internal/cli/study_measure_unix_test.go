@@ -16,6 +16,7 @@ import (
 
 	"collapse.example/collapse/arrayfile"
 	"collapse.example/collapse/internal/longtest"
+	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/measure"
 )
 
@@ -173,6 +174,7 @@ func TestStudyMeasureSurvivesKills(t *testing.T) {
 	called(t, 0, "--lab", copied, "study", "measure", "kept", "--measures", "numerical_rank")
 	whole := time.Since(began)
 	want := exported(t, copied)
+	leaveHalf(t, copied, lab)
 	killed := 0
 	for i := range 8 {
 		cmd, _, _ := played("--lab", lab, "study", "measure", "kept", "--measures", "numerical_rank")
@@ -196,6 +198,38 @@ func TestStudyMeasureSurvivesKills(t *testing.T) {
 		t.Errorf("%d numbers after %d kills; %d undisturbed", len(got), killed, len(want))
 	}
 	called(t, 0, "--lab", lab, "runs", "check")
+}
+
+// leaveHalf leaves in a lab what a process leaves that ends after the first of a run's two epochs, from a lab that has all.
+func leaveHalf(t *testing.T, whole, lab string) {
+	t.Helper()
+	from, err := store.Open(whole, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	to, err := store.Open(lab, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer to.Close()
+	runs, err := from.StudyRuns("kept")
+	if err != nil || len(runs) != 3 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	values, err := from.Values(runs[0].Hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first []store.Value
+	for _, v := range values {
+		if v.Measure == "numerical_rank" && v.Step == 1 && v.Missing == "" {
+			first = append(first, v)
+		}
+	}
+	if n, err := to.AddMeasured(runs[0].Hash, first, store.Program{Version: "killed"}, "captures/1.npz"); n == 0 || err != nil {
+		t.Fatalf("%d values, %v", n, err)
+	}
 }
 
 // TestStudyMeasureOfTraining adds what no epoch measures, of the checkpoints that are kept; check finds nothing wrong, and the report has it.

@@ -44,8 +44,8 @@ func (e *Effect) kind() claimKind {
 	return k
 }
 
-// Wanted are the ranges of shown effects in which the claim holds.
-func (e *Effect) Wanted() [][2]float64 {
+// shown is where the claim says that its effect lies, in the unit that is shown.
+func (e *Effect) shown() inference.Region {
 	none, band := 0.0, [2]float64{}
 	if e.Ratio() {
 		none = 1
@@ -53,7 +53,15 @@ func (e *Effect) Wanted() [][2]float64 {
 	if e.Band != nil {
 		band = *e.Band
 	}
-	r := e.kind().region(none, band[0], band[1])
+	return e.kind().region(none, band[0], band[1])
+}
+
+// Alone is what an interval says of the claim, were it the only one.
+func (e *Effect) Alone(lo, hi float64) Verdict { return inWords[e.shown().Holds(lo, hi)] }
+
+// Wanted are the ranges of shown effects in which the claim holds.
+func (e *Effect) Wanted() [][2]float64 {
+	r := e.shown()
 	if r.Outside {
 		return [][2]float64{{math.Inf(-1), r.Lo}, {r.Hi, math.Inf(1)}}
 	}

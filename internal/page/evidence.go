@@ -53,26 +53,8 @@ func estimates(e *judge.Effect) []judge.Cell {
 	return cells
 }
 
-// Colours of intervals that lie inside the wanted values, and outside; others are muted.
-const (
-	insideColor  chart.Color = 3
-	outsideColor chart.Color = 2
-)
-
-// colorOf says how an interval lies to the wanted values.
-func colorOf(lo, hi float64, wanted [][2]float64) chart.Color {
-	apart := true
-	for _, r := range wanted {
-		if lo > r[0] && hi < r[1] {
-			return insideColor
-		}
-		apart = apart && (hi < r[0] || lo > r[1])
-	}
-	if apart && !math.IsNaN(lo) {
-		return outsideColor
-	}
-	return chart.Muted
-}
+// colours are those of intervals inside what was claimed, and outside; others are muted.
+var colours = map[judge.Verdict]chart.Color{judge.Holds: 3, judge.Fails: 2, judge.CannotTell: chart.Muted}
 
 // whisker draws an estimate of a claim on a line that holds all of the claim's. What was claimed is shaded. An interval that was not judged,
 // such as one of networks that were not trained to the end, is grey wherever it lies.
@@ -81,7 +63,7 @@ func whisker(c judge.Claim, cell judge.Cell, judged bool) template.HTML {
 	lo, hi := float64(cell.Lo), float64(cell.Hi)
 	w := chart.Whisker{Lo: lo, Value: float64(cell.Value), Hi: hi, Wanted: e.Wanted(), Log: e.Ratio() && e.Unit != "quotient"}
 	if w.Color = chart.Muted; judged {
-		w.Color = colorOf(lo, hi, w.Wanted)
+		w.Color = colours[e.Alone(lo, hi)]
 	}
 	w.Min, w.Max = math.Inf(1), math.Inf(-1)
 	include := func(v float64) {

@@ -22,18 +22,18 @@ func TestColoursOfIntervals(t *testing.T) {
 		lo, hi float64
 		want   chart.Color
 	}{
-		{"more, above", effect(judge.More, "difference", nil), 0.1, 0.2, insideColor},
-		{"more, below", effect(judge.More, "difference", nil), -0.2, -0.1, outsideColor},
+		{"more, above", effect(judge.More, "difference", nil), 0.1, 0.2, 3},
+		{"more, below", effect(judge.More, "difference", nil), -0.2, -0.1, 2},
 		{"more, across", effect(judge.More, "difference", nil), -0.2, 0.1, chart.Muted},
-		{"less, a ratio", effect(judge.Less, "log-ratio", nil), 0.5, 0.9, insideColor},
-		{"equal, inside", effect(judge.Equal, "log-ratio", &band), 0.9, 1.1, insideColor},
-		{"equal, outside", effect(judge.Equal, "log-ratio", &band), 1.3, 1.4, outsideColor},
+		{"less, a ratio", effect(judge.Less, "log-ratio", nil), 0.5, 0.9, 3},
+		{"equal, inside", effect(judge.Equal, "log-ratio", &band), 0.9, 1.1, 3},
+		{"equal, outside", effect(judge.Equal, "log-ratio", &band), 1.3, 1.4, 2},
 		{"equal, across", effect(judge.Equal, "log-ratio", &band), 1.1, 1.4, chart.Muted},
-		{"differ, outside the band", effect(judge.Differ, "quotient", &band), 1.3, 1.4, insideColor},
-		{"differ, inside the band", effect(judge.Differ, "quotient", &band), 0.9, 1.1, outsideColor},
+		{"differ, outside the band", effect(judge.Differ, "quotient", &band), 1.3, 1.4, 3},
+		{"differ, inside the band", effect(judge.Differ, "quotient", &band), 0.9, 1.1, 2},
 		{"nothing", effect(judge.More, "difference", nil), nan, nan, chart.Muted},
 	} {
-		if got := colorOf(c.lo, c.hi, c.effect.Wanted()); got != c.want {
+		if got := colours[c.effect.Alone(c.lo, c.hi)]; got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

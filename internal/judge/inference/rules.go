@@ -29,10 +29,10 @@ func Above(limit float64) Region   { return Region{Lo: limit, Hi: math.Inf(1)} }
 func Within(lo, hi float64) Region { return Region{Lo: lo, Hi: hi} }
 func Beyond(lo, hi float64) Region { return Region{Lo: lo, Hi: hi, Outside: true} }
 
-// answer is yes if the interval lies inside the region, no if it lies completely outside. An end of the region belongs to neither
+// Holds is yes if an interval lies inside the region, no if it lies completely outside. An end of the region belongs to neither
 // side: a constant on it says nothing. Neither does an estimate without an interval, whose ends are NaN.
-func (r Region) answer(e Estimate) Answer {
-	inside, outside := e.Lo > r.Lo && e.Hi < r.Hi, e.Hi < r.Lo || e.Lo > r.Hi
+func (r Region) Holds(lo, hi float64) Answer {
+	inside, outside := lo > r.Lo && hi < r.Hi, hi < r.Lo || lo > r.Hi
 	if r.Outside {
 		inside, outside = outside, inside
 	}
@@ -62,7 +62,7 @@ func Single(e Estimate, r Region) Answer {
 	if e.N < Enough {
 		return CannotTell
 	}
-	return r.answer(e)
+	return r.Holds(e.Lo, e.Hi)
 }
 
 // Over answers a claim about each of many cells that shows in their mean, too: yes if the pooled interval and that of every cell lie
