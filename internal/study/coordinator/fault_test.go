@@ -94,6 +94,19 @@ func roleWorker(args []string) error {
 		}})
 }
 
+// waitForRunning waits until the lab shows a run of s that is computed now: between two runs of one slot it shows none.
+func waitForRunning(t *testing.T, lab *store.Lab) {
+	t.Helper()
+	for start := time.Now(); time.Since(start) < 20*time.Second; time.Sleep(10 * time.Millisecond) {
+		studies, err := lab.Studies()
+		must(t, err)
+		if studies[0].Counts[store.Running] > 0 {
+			return
+		}
+	}
+	t.Fatal("no run is computed")
+}
+
 // waitForCheckpoint returns once the queue has a checkpoint of the run.
 func waitForCheckpoint(t *testing.T, url, hash string) {
 	t.Helper()
@@ -211,6 +224,7 @@ func TestASecondCoordinatorFollowsTheFirst(t *testing.T) {
 	gate := newGate(t)
 	first, out := faulttest.Play(t, "coordinator", lab.Dir(), "", string(gate))
 	faulttest.Heard(t, out, "ended")
+	waitForRunning(t, lab)
 	o := options(t, 2)
 	told := make(chan string, 100)
 	o.Logf = func(format string, args ...any) {
