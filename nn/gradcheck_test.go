@@ -104,16 +104,6 @@ func kinkDistance(net *Network[float64], x []float64, rows int) float64 {
 	return nearest
 }
 
-var lossConfigs = []LossConfig{
-	{Kind: CrossEntropy},
-	{Kind: LabelSmoothing, Smoothing: 0.1},
-	{Kind: LabelRelaxation, Smoothing: 0.1},
-	{Kind: MSE},
-	{Kind: MSE, Reduction: ReducePaper},
-	{Kind: RescaledMSE, Alpha: 5, M: 3},
-	{Kind: RescaledMSE, Alpha: 5, M: 3, Reduction: ReducePaper},
-}
-
 // TestGradients checks every parameter of small networks by central differences, for each
 // activation, batch norm on and off, each loss and reduction, and a smaller last batch.
 func TestGradients(t *testing.T) {

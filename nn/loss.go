@@ -8,9 +8,6 @@ import (
 	"collapse.example/collapse/internal/kinds"
 )
 
-// lossKinds are the losses. To add one, write a file with its lossKind and list it here; its settings go into LossConfig.
-var lossKinds = []lossKind{crossEntropyKind, labelSmoothingKind, labelRelaxationKind, mseKind, rescaledMSEKind}
-
 // lossKind is a kind of loss and how to compute it.
 type lossKind struct {
 	Kind

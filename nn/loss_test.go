@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +20,25 @@ func mustLoss[T kernel.Float](t testing.TB, cfg LossConfig, classes int) *Loss[T
 		t.Fatal(err)
 	}
 	return l
+}
+
+// lossConfigs are the losses whose values and gradients are tested: every kind, in each of its reductions.
+var lossConfigs = []LossConfig{
+	{Kind: CrossEntropy},
+	{Kind: LabelSmoothing, Smoothing: 0.1},
+	{Kind: LabelRelaxation, Smoothing: 0.1},
+	{Kind: MSE},
+	{Kind: MSE, Reduction: ReducePaper},
+	{Kind: RescaledMSE, Alpha: 5, M: 3},
+	{Kind: RescaledMSE, Alpha: 5, M: 3, Reduction: ReducePaper},
+}
+
+func TestEveryLossIsTested(t *testing.T) {
+	for _, kind := range Losses() {
+		if !slices.ContainsFunc(lossConfigs, func(c LossConfig) bool { return c.Kind == kind.Name }) {
+			t.Errorf("lossConfigs has no %s: neither its formula nor its gradient is tested", kind.Name)
+		}
+	}
 }
 
 // literal writes each loss as reference formulas do, with softmax probabilities and no care for
@@ -55,6 +75,8 @@ func literal(cfg LossConfig, z []float64, labels []int32, classes int) float64 {
 				sum += (v - onehot) * (v - onehot)
 			case RescaledMSE:
 				sum += (1 + (cfg.Alpha-1)*onehot) * (v - cfg.M*onehot) * (v - cfg.M*onehot)
+			default:
+				panic("no formula of " + cfg.Kind)
 			}
 		}
 	}

@@ -2,6 +2,9 @@ package nn
 
 import "math"
 
+// lossKinds are the losses. To add one, write its lossKind below and list it here; its settings go into LossConfig.
+var lossKinds = []lossKind{crossEntropyKind, labelSmoothingKind, labelRelaxationKind, mseKind, rescaledMSEKind}
+
 // The losses of a softmax. Source of the last two: Nguyen et al. 2023.
 const (
 	CrossEntropy    = "ce" // −log softmax(z)_y

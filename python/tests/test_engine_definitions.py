@@ -42,6 +42,9 @@ CONFIGS = [{"kind": "ce"}, {"kind": "ls", "smoothing": 0.1}, {"kind": "lr", "smo
 
 @support.needs_torch
 class Losses(unittest.TestCase):
+    def test_every_loss_is_tested(self):
+        self.assertEqual({config["kind"] for config in CONFIGS}, set(losses.LOSSES))
+
     def test_values_are_the_papers(self):
         random = np.random.default_rng(1)
         z, y = random.normal(0, 2, (500, 4)), random.integers(0, 4, 500)
