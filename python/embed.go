@@ -4,29 +4,36 @@ package python
 
 import (
 	"crypto/sha256"
-	"embed"
+	_ "embed"
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"sync"
+
+	"collapse.example/collapse/internal/zipped"
 )
 
-//go:embed collapse/__init__.py collapse/engine/*.py
-var files embed.FS
+//go:generate go run ../internal/zipped/gen engine.zip collapse/__init__.py collapse/engine/*.py
+
+// packed are the files of this folder; a test checks that they are the same.
+//
+//go:embed engine.zip
+var packed string
 
 // Files is the tree that Python's path must have: collapse/__init__.py and collapse/engine.
-func Files() fs.FS { return files }
+var Files = sync.OnceValue(func() fs.FS { return zipped.Files(packed) })
 
 // Version is a digest of Files, 16 hexadecimal digits. An engine says the same of the files that it runs from; see version in
 // collapse/engine/engine.py.
 func Version() string {
 	sum := sha256.New()
 	for _, pattern := range []string{"collapse/__init__.py", "collapse/engine/*.py"} {
-		names, err := fs.Glob(files, pattern) // sorted
+		names, err := fs.Glob(Files(), pattern) // sorted
 		if err != nil {
 			panic("python: " + err.Error())
 		}
 		for _, name := range names {
-			text, err := files.ReadFile(name)
+			text, err := fs.ReadFile(Files(), name)
 			if err != nil {
 				panic("python: an embedded file cannot be read: " + err.Error())
 			}

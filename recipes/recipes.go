@@ -3,25 +3,19 @@
 package recipes
 
 import (
-	"archive/zip"
 	_ "embed"
 	"io/fs"
-	"strings"
 	"sync"
+
+	"collapse.example/collapse/internal/zipped"
 )
 
-//go:generate go run ./gen
+//go:generate go run ../internal/zipped/gen recipes.zip *.toml
 
-// packed are the files of this folder as gen packs them; a test checks that they are the same.
+// packed are the files of this folder; a test checks that they are the same.
 //
 //go:embed recipes.zip
 var packed string
 
 // Files are the recipe files, named <id>.toml.
-var Files = sync.OnceValue(func() fs.FS {
-	files, err := zip.NewReader(strings.NewReader(packed), int64(len(packed)))
-	if err != nil {
-		panic("recipes: the embedded files are damaged: " + err.Error())
-	}
-	return files
-})
+var Files = sync.OnceValue(func() fs.FS { return zipped.Files(packed) })

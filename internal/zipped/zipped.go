@@ -1,11 +1,23 @@
-// Package zipped packs texts that are compiled into the program, with gzip.
+// Package zipped packs what is compiled into the program: single texts with gzip, folders as zip.
 package zipped
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"io"
+	"io/fs"
+	"strings"
 )
+
+// Files returns the files of an embedded zip, which gen makes. It panics where that is damaged.
+func Files(packed string) fs.FS {
+	files, err := zip.NewReader(strings.NewReader(packed), int64(len(packed)))
+	if err != nil {
+		panic("zipped: embedded files are damaged: " + err.Error())
+	}
+	return files
+}
 
 // Pack compresses a text as far as gzip does.
 func Pack(text []byte) []byte {
