@@ -1,12 +1,14 @@
 package judge_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/store"
 )
 
 func TestKeptValues(t *testing.T) {
@@ -108,5 +110,23 @@ func TestRegularAndDegenerateRuns(t *testing.T) {
 	claim, err := share("regular", -.6, .1).Judge(append(runs, alone))
 	if err != nil || claim.Verdict != judge.CannotTell || !strings.Contains(claim.Reason, "no run of 1 configuration is regular") {
 		t.Errorf("a configuration of degenerate runs alone: %s, %s, %v", claim.Verdict, claim.Reason, err)
+	}
+}
+
+// TestFinalIsOfTheRunsEnd: a value that a script stopped reporting is not passed off as its last.
+func TestFinalIsOfTheRunsEnd(t *testing.T) {
+	at := func(name string, step int64) store.Value {
+		return store.Value{Key: store.Key{Series: "epoch", Split: "val", Measure: name}, Step: step, Value: float64(step)}
+	}
+	r, err := judge.NewRun(store.Run{Hash: "c", Kind: store.Script, Status: store.Done},
+		[]store.Value{at("old", 34), at("every5", 35), at("loss", 40)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"val/loss": "40", "val/every5": "35", "val/old": "was not measured near epoch 40; the nearest is 34"} {
+		v, err := judge.JudgeRun(&r).Value(name, 1)
+		if err != nil && !strings.Contains(err.Error(), want) || err == nil && fmt.Sprint(v) != want {
+			t.Errorf("final(%s) is %g, %v, wanted %s", name, v, err, want)
+		}
 	}
 }

@@ -35,7 +35,7 @@ import (
 // ("train.nc1_pinv", "train@layer2.nc1_pinv"), with split train, clean, test or validation, or are one of derivedValues
 // ("kept.degenerate"). A selection is a map of settings ({"loss.kind": "ls"}) and may be left out. The functions are
 //
-//	final(name, selection)          mean over runs of the value at the last epoch
+//	final(name, selection)          mean over runs of the value at the last epoch, or the newest of the last eighth of the run
 //	start(name, selection)          the same at epoch 0, before the first step (run.measure_start)
 //	at(name, fraction, selection)   the same at the measured epoch nearest to that fraction of the run
 //	slope(x, y, selection)          of the line through the runs

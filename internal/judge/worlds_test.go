@@ -220,7 +220,7 @@ func (m made) at(name string, fraction float64, start bool) (float64, string) {
 	if _, zero := series[0]; start && !zero {
 		return 0, id + " was not measured at epoch 0 (run.measure_start)"
 	}
-	if fraction > 0 && fraction < 1 && math.Abs(float64(best)-wanted) > 2.5 { // an eighth of the run
+	if fraction > 0 && math.Abs(float64(best)-wanted) > 2.5 { // an eighth of the run
 		return 0, fmt.Sprintf("%s was not measured near epoch %.0f; the nearest is %d", id, wanted, best)
 	}
 	if math.IsNaN(series[best]) {
