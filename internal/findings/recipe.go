@@ -95,7 +95,7 @@ func (r Recipe) Judge() (RecipeFindings, error) {
 	f.Judged, f.Compared, f.PaperTable = answers.Claims, answers.Numbers, numberTable(answers.Numbers)
 	f.RunTable, f.Unfinished, f.TakenTable = variedTable(done), unfinishedTable(r.Runs), takenTable(r.Taken)
 	f.Tiles = r.tiles(done, f.Judged)
-	f.Scale = strings.TrimSpace(f.Scale + " " + WhatRan(r.Runs))
+	f.Scale = strings.TrimSpace(f.Scale + " " + WhatRan(r.Runs, f.Judged))
 	if r.RunPages {
 		f.OfRuns = eachRun(r.Runs, r.Generated)
 	}

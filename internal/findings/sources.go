@@ -18,6 +18,22 @@ var claimsOf = map[judge.Source]struct{ one, more, heading string }{
 	judge.Unrecorded: {"claim", "claims", "Claims whose source was not recorded"},
 }
 
+// several is what the claims of a group are called. Where several ask the same sentence of the paper, it says of how many sentences they are.
+func several(g judge.BySource) string {
+	quotes := map[string]bool{}
+	for _, c := range g.Claims {
+		quotes[c.Quote] = true
+	}
+	switch n := len(quotes); {
+	case g.Source != judge.FromPaper || n == len(g.Claims) || quotes[""]:
+		return claimsOf[g.Source].more
+	case n == 1:
+		return "claims about one sentence of the paper"
+	default:
+		return fmt.Sprintf("claims about %d sentences of the paper", n)
+	}
+}
+
 // Heading heads the claims of a source.
 func Heading(of judge.Source) string { return claimsOf[of].heading }
 
@@ -35,7 +51,7 @@ func AskedBy(claims []judge.Claim) []judge.Claim {
 // HeldTiles say for each source how many of its claims hold.
 func HeldTiles(claims []judge.Claim) (out []format.Tile) {
 	for _, g := range judge.GroupBySource(claims) {
-		out = append(out, tile(fmt.Sprintf("%d of %d", g.Count(judge.Holds), len(g.Claims)), claimsOf[g.Source].more+" hold"))
+		out = append(out, tile(fmt.Sprintf("%d of %d", g.Count(judge.Holds), len(g.Claims)), several(g)+" hold"))
 	}
 	return out
 }

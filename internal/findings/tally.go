@@ -74,15 +74,14 @@ func held(claims []judge.Claim, runs string) string {
 	}
 	groups := judge.GroupBySource(claims)
 	if len(groups) == 1 && groups[0].Count(judge.Holds) == len(claims) {
-		words := claimsOf[groups[0].Source]
 		if len(claims) == 1 {
-			return fmt.Sprintf("The %s holds%s.", words.one, on)
+			return fmt.Sprintf("The %s holds%s.", claimsOf[groups[0].Source].one, on)
 		}
-		return fmt.Sprintf("All %d %s hold%s.", len(claims), words.more, on)
+		return fmt.Sprintf("All %d %s hold%s.", len(claims), several(groups[0]), on)
 	}
 	var parts []string
 	for _, g := range groups {
-		parts = append(parts, fmt.Sprintf("%d of %d %s", g.Count(judge.Holds), len(g.Claims), claimsOf[g.Source].more))
+		parts = append(parts, fmt.Sprintf("%d of %d %s", g.Count(judge.Holds), len(g.Claims), several(g)))
 	}
 	return format.List(parts) + " hold" + on + "."
 }
@@ -100,7 +99,7 @@ func Tally(claims []judge.Claim, runs string) string {
 	}
 	var sentences []string
 	for i, g := range groups {
-		out := fmt.Sprintf("%d of %d %s hold", g.Count(judge.Holds), len(g.Claims), claimsOf[g.Source].more)
+		out := fmt.Sprintf("%d of %d %s hold", g.Count(judge.Holds), len(g.Claims), several(g))
 		if i == 0 {
 			out += " on " + runs
 		}
@@ -144,8 +143,9 @@ func lacking(claims []judge.Claim) (n int) {
 	return n
 }
 
-// WhatRan says in a line what was trained and how much of it counts: the settings that all runs share.
-func WhatRan(runs []judge.Run) string {
+// WhatRan says in a line what was trained and how much of it counts: the settings that all runs share, and whether claims ask runs that
+// have not fitted their labels.
+func WhatRan(runs []judge.Run, claims []judge.Claim) string {
 	shared := func(key string) string {
 		for i := range runs {
 			if runs[i].Settings[key] != runs[0].Settings[key] {
@@ -177,9 +177,29 @@ func WhatRan(runs []judge.Run) string {
 	for _, state := range []judge.State{judge.Degenerate, judge.Early, judge.ZeroSolution, judge.MinorityZero, judge.Minority} {
 		if n := count[state.Name]; n > 0 {
 			words = append(words, fmt.Sprintf("%d %s", n, state.Name)+map[bool]string{true: " as theory predicts"}[state.Predicted])
+			if state.Name == judge.Early.Name {
+				words[len(words)-1] += countedEarly(claims)
+			}
 		}
 	}
 	return strings.Join(words, ", ") + "."
+}
+
+// countedEarly says how many of the claims ask runs that have not fitted their labels: "" if none does.
+func countedEarly(claims []judge.Claim) string {
+	early := 0
+	for _, c := range claims {
+		if c.Effect != nil && c.Effect.Early {
+			early++
+		}
+	}
+	switch early {
+	case 0:
+		return ""
+	case len(claims):
+		return " (the claims count them)"
+	}
+	return fmt.Sprintf(" (%d of the %d claims count them)", early, len(claims))
 }
 
 // Words explains the measures, where they are of trained networks.

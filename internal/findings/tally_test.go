@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/store"
 )
 
 func TestFound(t *testing.T) {
@@ -40,6 +41,12 @@ func TestFoundCountsBySource(t *testing.T) {
 		}
 		return out
 	}
+	quoted := func(quotes ...string) (out []judge.Claim) {
+		for _, q := range quotes {
+			out = append(out, judge.Claim{Verdict: judge.Holds, Provenance: judge.Provenance{Source: judge.FromPaper, Quote: q}})
+		}
+		return out
+	}
 	ours, paper := of(judge.Ours, "A", judge.Holds, judge.Holds, judge.Fails), of(judge.FromPaper, "B", judge.Holds, judge.Fails)
 	for _, c := range []struct {
 		claims       []judge.Claim
@@ -50,6 +57,10 @@ func TestFoundCountsBySource(t *testing.T) {
 		{ours[:2], "All 2 claims of our own hold on 9 runs.", "All 2 claims of our own hold on 9 runs."},
 		{paper[:1], "The claim of the paper holds on 9 runs.", "The claim of the paper holds on 9 runs."},
 		{append(ours[:1:1], paper[0]), "1 of 1 claims of the paper and 1 of 1 claims of our own hold on 9 runs.", "1 of 1 claims of the paper and 1 of 1 claims of our own hold on 9 runs."},
+		{quoted("q", "q"), "All 2 claims about one sentence of the paper hold on 9 runs.", "All 2 claims about one sentence of the paper hold on 9 runs."},
+		{append(quoted("q", "q", "r"), ours[0]), "3 of 3 claims about 2 sentences of the paper and 1 of 1 claims of our own hold on 9 runs.",
+			"3 of 3 claims about 2 sentences of the paper and 1 of 1 claims of our own hold on 9 runs."},
+		{quoted("q", "r"), "All 2 claims of the paper hold on 9 runs.", "All 2 claims of the paper hold on 9 runs."},
 		{of(judge.OwnCheck, "C", judge.Holds), "The check of this program holds on 9 runs.", "The check of this program holds on 9 runs."},
 	} {
 		if got := Found(c.claims, "9 runs"); got != c.found {
@@ -89,14 +100,35 @@ func TestNoVerdictSaysWhatIsMissing(t *testing.T) {
 }
 
 func TestWhatRan(t *testing.T) {
-	if got := WhatRan(nil); got != "" {
+	if got := WhatRan(nil, nil); got != "" {
 		t.Errorf("%q", got)
 	}
 	var runs []judge.Run
 	for _, epochs := range []string{"5", "6"} {
 		runs = append(runs, judge.Run{Loss: "ce", Settings: map[string]string{"data.name": "glyphs", "net.kind": "mlp", "run.epochs": epochs}})
 	}
-	if got, want := WhatRan(runs), "glyphs, mlp, 2 runs."; got != want {
+	if got, want := WhatRan(runs, nil), "glyphs, mlp, 2 runs."; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Verdicts that rest on runs which have not fitted their labels stand beside that count.
+func TestWhatRanTellsOfClaimsAboutUnfittedRuns(t *testing.T) {
+	unfitted, err := judge.NewRun(store.Run{Hash: "a", Kind: store.Train, Status: store.Done, Config: []byte(`{"loss":{"kind":"ce"}}`)},
+		[]store.Value{{Key: store.Key{Series: "epoch", Split: "train", Measure: "accuracy"}, Step: 3, Value: .5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	early, late := judge.Claim{Effect: &judge.Effect{Early: true}}, judge.Claim{Effect: &judge.Effect{}}
+	for _, c := range []struct {
+		claims []judge.Claim
+		want   string
+	}{
+		{nil, "1 unfitted."}, {[]judge.Claim{late, {}}, "1 unfitted."}, {[]judge.Claim{early, early}, "1 unfitted (the claims count them)."},
+		{[]judge.Claim{early, late}, "1 unfitted (1 of the 2 claims count them)."},
+	} {
+		if got := WhatRan([]judge.Run{unfitted}, c.claims); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%q, want %q at its end", got, c.want)
+		}
 	}
 }

@@ -57,6 +57,7 @@ type Effect struct {
 	Band       *[2]float64 `json:"band,omitempty"`       // within it values count as equal
 	Mean       bool        `json:"mean,omitempty"`       // of several cells, their mean is judged, not each
 	Percent    bool        `json:"percent,omitempty"`    // both sides are percentages
+	Early      bool        `json:"early,omitempty"`      // judged also on runs that have not fitted their labels
 	Blocked    string      `json:"blocked,omitempty"`    // why there is no verdict, whatever the numbers
 	Replicates []uint64    `json:"replicates,omitempty"` // the seeds, in the order of each cell's answers
 	Cells      []Cell      `json:"cells"`                // one per combination of what varies

@@ -18,7 +18,7 @@ import (
 
 // effect evaluates every seed in every cell, then the statistics over them.
 func (c *compiled) effect(e eligible) *found {
-	asked := Effect{Kind: c.Kind, Unit: c.unit(), Sides: [2]string{c.Left, c.Right}, Band: c.Band, Mean: c.Mean, Percent: c.Percent, Blocked: e.blocked,
+	asked := Effect{Kind: c.Kind, Unit: c.unit(), Sides: [2]string{c.Left, c.Right}, Band: c.Band, Mean: c.Mean, Percent: c.Percent, Early: c.Early, Blocked: e.blocked,
 		Replicates: Seeds(e.kept), How: c.how(len(c.Cells) > 0)}
 	if c.Band != nil && c.Percent {
 		asked.Band = &[2]float64{100 * c.Band[0], 100 * c.Band[1]}

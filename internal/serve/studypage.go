@@ -140,7 +140,7 @@ func (s *Server) fillStudy(p *studyPage, found studyRuns, query url.Values) erro
 	if p.Counts.Running+p.Counts.Pending > 0 {
 		on = "the runs finished so far"
 	}
-	p.Found, p.What = found.say(claims, findings.Tally(claims, on)), findings.WhatRan(found.runs)
+	p.Found, p.What = found.say(claims, findings.Tally(claims, on)), findings.WhatRan(found.runs, claims)
 	p.Figures = drawAll([]figure.Picture{found.grid}, "/study/figures", query)
 	return err
 }
