@@ -21,6 +21,8 @@ type Judged struct {
 	Claims  []judge.Claim
 	Numbers []judge.Comparison // the paper's next to ours
 	Figures []figure.Picture
+	Tables  []judge.Tabled
+	Notes   []string // what could not be drawn or tabulated, and why
 }
 
 // Judge draws the main figures of every experiment among the runs and judges the paper's claims on them. Unfinished runs

@@ -64,9 +64,9 @@ type RecipeFindings struct {
 // Departs says what is not as in the paper.
 func (f RecipeFindings) Departs() string { return recipe.Departs(f.Substitutions) }
 
-// SoFar are the verdicts and pictures alone, as pages of unfinished studies show them.
+// SoFar are the verdicts, pictures and tables alone, as pages of unfinished studies show them.
 func (f RecipeFindings) SoFar() Judged {
-	return Judged{Title: f.Source, Claims: f.Judged, Numbers: f.Compared, Figures: f.Pictures}
+	return Judged{Title: f.Source, Claims: f.Judged, Numbers: f.Compared, Figures: f.Pictures, Tables: f.Tabled, Notes: f.Notes}
 }
 
 // Judge says what the runs of a recipe show. Unfinished runs are not drawn.

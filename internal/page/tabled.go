@@ -13,6 +13,24 @@ import (
 
 const tablesDir = "tables"
 
+// TableWriters write a table as a file, by its extension.
+var TableWriters = map[string]func(io.Writer, judge.Tabled) error{
+	".tex": func(w io.Writer, t judge.Tabled) error {
+		_, err := io.WriteString(w, t.LaTeX())
+		return err
+	},
+	".csv": func(w io.Writer, t judge.Tabled) error {
+		to := csv.NewWriter(w)
+		for _, line := range t.CSV() {
+			if err := to.Write(safetext.Cells(line)); err != nil {
+				return err
+			}
+		}
+		to.Flush()
+		return to.Error()
+	},
+}
+
 // tableShown is a table that a study asks for.
 type tableShown struct {
 	ID, Title, Caption string
@@ -31,21 +49,10 @@ func tablesShown(tables []judge.Tabled) (out []tableShown) {
 func writeTables(files *outfile.Files, tables []tableShown) (paths []string, err error) {
 	files = files.Below(tablesDir)
 	for _, t := range tables {
-		if err := files.PutBytes(t.ID+".tex", []byte(t.filled.LaTeX())); err != nil {
-			return nil, err
-		}
-		err := files.Put(t.ID+".csv", func(w io.Writer) error {
-			to := csv.NewWriter(w)
-			for _, line := range t.filled.CSV() {
-				if err := to.Write(safetext.Cells(line)); err != nil {
-					return err
-				}
+		for _, ext := range []string{".tex", ".csv"} {
+			if err := files.Put(t.ID+ext, func(w io.Writer) error { return TableWriters[ext](w, t.filled) }); err != nil {
+				return nil, err
 			}
-			to.Flush()
-			return to.Error()
-		})
-		if err != nil {
-			return nil, err
 		}
 		paths = append(paths, files.Path(t.ID))
 	}

@@ -19,7 +19,7 @@ func TestAStudyThatLacksRunsSaysSo(t *testing.T) {
 	for _, c := range []struct {
 		counts    counts
 		cancelled bool
-		leases    []judge.Claim
+		claims    []judge.Claim
 		want      string
 	}{
 		{counts{Total: 30, Done: 14, Running: 2, Pending: 14}, false, []judge.Claim{open, open}, "No verdict yet: 14 of 30 runs."},
@@ -33,14 +33,14 @@ func TestAStudyThatLacksRunsSaysSo(t *testing.T) {
 		{counts{Total: 30, Done: 3, Interrupted: 27}, true, nil, "Cancelled with 3 of 30 runs done."},
 		{counts{Total: 30, Done: 20, Interrupted: 10}, true, []judge.Claim{open, holds}, "Cancelled with 20 of 30 runs done. the tally."},
 	} {
-		if got := (studyRuns{counts: c.counts, cancelled: c.cancelled}).say(c.leases, tally); got != c.want {
+		if got := (studyRuns{counts: c.counts, cancelled: c.cancelled}).say(c.claims, tally); got != c.want {
 			t.Errorf("%+v: %q, want %q", c, got, c.want)
 		}
 	}
 }
 
 // A study's own claims stand on its page as those of the study, and a cancelled study says so on its card and its page.
-func TestAStudysOwnLeasesAndCancelling(t *testing.T) {
+func TestAStudysOwnClaimsAndCancelling(t *testing.T) {
 	lab, err := store.Open(t.TempDir(), store.Options{})
 	if err != nil {
 		t.Fatal(err)

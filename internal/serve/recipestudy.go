@@ -63,7 +63,7 @@ func (s *Server) asked(lab *store.Reader, name string, runs []judge.Run) ([]find
 		if err != nil {
 			return nil, err
 		}
-		found, err := findings.Recipe{ID: "own", Source: "What the study asks", Runs: loaded, Claims: questions.Claims, Drawings: questions.Drawings}.Judge()
+		found, err := findings.Recipe{ID: "own", Source: "What the study asks", Runs: loaded, Claims: questions.Claims, Drawings: questions.Drawings, Tables: questions.Tables}.Judge()
 		judged := found.SoFar()
 		judged.Claims = findings.AskedBy(judged.Claims)
 		return []findings.Judged{judged}, err

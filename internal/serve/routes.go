@@ -50,6 +50,7 @@ func (s *Server) Handler() http.Handler {
 	answer("GET /study", s.studyPage)
 	answer("GET /study/summary", s.studySummary)
 	answer("GET /study/figures/{file}", s.figures(s.studyFigures))
+	answer("GET /study/tables/{file}", s.studyTable)
 	answer("GET /run/{hash}", s.runPage)
 	answer("GET /run/{hash}/news", s.runNews)
 	mux.HandleFunc("GET /run/{hash}/finding", func(w http.ResponseWriter, r *http.Request) { s.show(w, r, s.runHeadline) }) // pages do not wait for it

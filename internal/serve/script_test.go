@@ -26,7 +26,8 @@ func TestPagesOfAScript(t *testing.T) {
 	}
 	f, err := study.ParseFile(filepath.Join(folder, "mine.toml"), []byte("[trainer]\ncommand = [\"sh\", \"train.sh\"]\nepochs = 3\n[grid]\nwidth_of_mine = [4, 5]\n"+
 		"[[claim]]\nid = \"w\"\nsays = \"Wider is better\"\nkind = \"less\"\nearly = true\nleft = 'final(\"test/loss\", {\"width_of_mine\": 5})'\nright = 'final(\"test/loss\", {\"width_of_mine\": 4})'\n"+
-		"[[drawing]]\ntitle = \"Temperatures\"\n[[drawing.panel]]\nx = \"epoch\"\ny = \"temperature\"\n"), nil, 0)
+		"[[drawing]]\ntitle = \"Temperatures\"\n[[drawing.panel]]\nx = \"epoch\"\ny = \"temperature\"\n"+
+		"[[table]]\ntitle = \"Last values\"\nrows = [\"width_of_mine\"]\nvalues = [\"test/loss\"]\n[[drawing]]\ntitle = \"Nothing\"\n[[drawing.panel]]\nx = \"epoch\"\ny = \"pressure\"\n"), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,17 +58,25 @@ func TestPagesOfAScript(t *testing.T) {
 		found[0].Metric, found[0].Trials[1].Run = "test.loss", a
 		return found, nil
 	}})
+	for address, words := range map[string]string{"study/tables/1.pdf": "the forms .tex and .csv", "study/tables/2.csv": `no table "2.csv"`, "study/tables/01.csv": "no table"} {
+		if answer, body := get(t, http.DefaultClient, "GET", s.URL()+address+"?study=mine", nil); answer.StatusCode != 404 || !strings.Contains(body, words) {
+			t.Errorf("%s: %s, %.500s", address, answer.Status, body)
+		}
+	}
 	for address, wanted := range map[string][]string{
-		"":                                 {"My trainer", "2 of 2 done"},
-		"study?study=mine":                 {"width_of_mine 4", `<select name="width_of_mine">`, "done", "Best so far", "What was tried", "Learning curves", "Wider is better", "cannot tell", "Temperatures", "What the script reported, against epoch"},
-		"study?study=mine&width_of_mine=5": {"1 of 2 runs", "width_of_mine 5"},
-		"study?study=mine&sort=-test/loss": {`<th scope="col" aria-sort="descending"><a href="/study?study=mine&amp;sort=test%2Floss#list" data-list>test/loss ↓</a></th>`, ">temperature</a></th>", "<td>3.00</td>", "<td>90.0"},
+		"":                                            {"My trainer", "2 of 2 done"},
+		"study?study=mine":                            {"width_of_mine 4", `<select name="width_of_mine">`, "done", "Best so far", "What was tried", "Learning curves", "Wider is better", "cannot tell", "Temperatures", "What the script reported, against epoch"},
+		"study?study=mine&width_of_mine=5":            {"1 of 2 runs", "width_of_mine 5"},
+		"study?study=mine&sort=-test/loss":            {`<th scope="col" aria-sort="descending"><a href="/study?study=mine&amp;sort=test%2Floss#list" data-list>test/loss ↓</a></th>`, ">temperature</a></th>", "<td>3.00</td>", "<td>90.0"},
+		"study?study=mine&state=done":                 {"<h3>Last values</h3>", "<td>0.300</td>", `href="/study/tables/1.tex?study=mine"`, "“Nothing” is not drawn: no run has what it shows."},
+		"study/tables/1.tex?study=mine":               {`\begin{tabular}`, `4 & 0.3 & 1`},
+		"study/tables/1.csv?study=mine":               {"width_of_mine,value,mean,lo,hi,seeds,runs,of,missing\n4,test/loss,0.3,,,1,1,1,"},
 		"study/figures/search-curves.json?study=mine": {"0.1", "0.2", "0.3"},
-		"run/" + a:                                 {"width_of_mine", "<h1>width_of_mine 4</h1>", "test accuracy", "90.0"},
-		"compare?run=" + a + "&run=" + b:           {"width_of_mine"},
-		"compare":                                  {a[:12]},
-		"run/" + a + "/figures/all.json":           {"0.3"},
-		"run/" + a + "/figures/measures-more.json": {"temperature"},
+		"run/" + a:                                    {"width_of_mine", "<h1>width_of_mine 4</h1>", "test accuracy", "90.0"},
+		"compare?run=" + a + "&run=" + b:              {"width_of_mine"},
+		"compare":                                     {a[:12]},
+		"run/" + a + "/figures/all.json":              {"0.3"},
+		"run/" + a + "/figures/measures-more.json":    {"temperature"},
 	} {
 		answer, body := get(t, http.DefaultClient, "GET", s.URL()+address, nil)
 		if answer.StatusCode != 200 {

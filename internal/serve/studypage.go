@@ -32,7 +32,8 @@ type studyPage struct {
 // judged is what an experiment's finished runs show, with its figures drawn.
 type judged struct {
 	findings.Judged
-	Drawn []shownFigure
+	Drawn  []shownFigure
+	Filled []shownTable
 }
 
 // identity is the part of a query that names a study.
@@ -133,7 +134,7 @@ func (s *Server) fillStudy(p *studyPage, found studyRuns, query url.Values) erro
 	all, err := s.judge(query, found.runs)
 	var claims []judge.Claim
 	for _, j := range all {
-		p.Judged = append(p.Judged, judged{j, drawAll(j.Figures, "/study/figures", query)})
+		p.Judged = append(p.Judged, judged{j, drawAll(j.Figures, "/study/figures", query), showTables(j.Tables, query)})
 		claims = append(claims, j.Claims...)
 	}
 	on := "these runs"
