@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -21,11 +22,16 @@ type eligible struct {
 }
 
 // eligible sorts runs. A configuration (runs that differ only by seed) that keeps fewer than half of its runs blocks the verdict: it
-// did not reach the terminal phase. So does one without a run in the configuration of M-D Fig. 4 that the statement selects.
+// did not reach the terminal phase. So does one without a run in the configuration of M-D Fig. 4 that the statement selects. Where no
+// script reports how far it fits its labels, nobody knows, and no run is left out for it.
 func (s Statement) eligible(done []*JudgedRun) (e eligible) {
 	t := tally{all: map[string]int{}, kept: map[string]int{}, other: map[string]int{}, one: map[string]*JudgedRun{}}
 	if s.Source == Ours {
 		t.remedy = "; in the claim, where leaves configurations out, and early = true judges unfitted runs, too"
+	}
+	unknown := !s.Early && nobodyReports(done)
+	if unknown {
+		e.notes = append(e.notes, "no run reports train/accuracy, so none is left out as unfitted")
 	}
 	for _, one := range done {
 		if !one.Matches(s.Where) {
@@ -39,7 +45,7 @@ func (s Statement) eligible(done []*JudgedRun) (e eligible) {
 		switch {
 		case !one.In(s.Runs):
 			t.other[one.Cell]++
-		case !s.Early && !one.Terminal && !one.Predicted:
+		case !s.Early && !unknown && !one.Terminal && !one.Predicted:
 			t.all[one.Cell]++
 		default:
 			t.all[one.Cell]++
@@ -55,6 +61,11 @@ func (s Statement) eligible(done []*JudgedRun) (e eligible) {
 	}
 	e.blocked = cmp.Or(t.blocked(s.Runs), sameRuns(e.kept))
 	return e
+}
+
+// nobodyReports says that the runs are a script's, none of which reports its accuracy on the labels that it trains on.
+func nobodyReports(runs []*JudgedRun) bool {
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(r *JudgedRun) bool { return r.Kind != store.Script || !math.IsNaN(r.TrainAccuracy) })
 }
 
 // fingerprints are values that no two runs share by chance.

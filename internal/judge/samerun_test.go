@@ -2,6 +2,8 @@ package judge_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,5 +156,39 @@ func TestSettingsWithoutEffect(t *testing.T) {
 		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], c.want)) {
 			t.Errorf("%s: %q; wanted %q", name, got, c.want)
 		}
+	}
+}
+
+// TestScriptsThatReportNoTrainAccuracy: nobody knows how far they fit their labels, so none is left out for it, and the claim says so. As soon as
+// one reports it, those below the limit, or without, are left out.
+func TestScriptsThatReportNoTrainAccuracy(t *testing.T) {
+	runs := func(accuracy map[int]float64) (runs []judge.Run) {
+		for i := range 12 {
+			values := map[string]float64{"val/f1": .5 + .2*float64(i%2) + .001*float64(i*i), "a": float64(i), "b": float64(i * i)}
+			if v, ok := accuracy[i]; ok {
+				values["train/accuracy"] = v
+			}
+			runs = append(runs, script(t, fmt.Sprint("run", i), fmt.Sprintf(`{"my":{"width":%d},"run":{"seed":%d}}`, i%2, 1+i/2), values))
+		}
+		return runs
+	}
+	claim := with(asks(`final("val/f1", {"my.width": 1})`, `final("val/f1", {"my.width": 0})`), func(s *judge.Statement) { s.Kind = judge.More })
+	const unknown = "no run reports train/accuracy, so none is left out as unfitted"
+	for _, c := range []struct {
+		accuracy map[int]float64
+		verdict  judge.Verdict
+		told     bool
+	}{{nil, judge.Holds, true}, {map[int]float64{3: 1}, judge.CannotTell, false}} {
+		got, err := claim.Judge(runs(c.accuracy))
+		if err != nil || got.Verdict != c.verdict || slices.Contains(got.Statistics, unknown) != c.told {
+			t.Errorf("%v: %s, %s, %q, %v", c.accuracy, got.Verdict, got.Reason, got.Statistics, err)
+		}
+	}
+	made := judgetest.Common().Runs(t)
+	for i := range made {
+		judgetest.Forget(&made[i], "train", "accuracy")
+	}
+	if got, err := asks(`final("train.nc1_pinv")`, "0.0").Judge(made); err != nil || !strings.Contains(got.Reason, "terminal phase") {
+		t.Errorf("the program's own runs without an accuracy: %s, %v", got.Reason, err)
 	}
 }
