@@ -7,7 +7,7 @@ import (
 	"collapse.example/collapse/internal/judge"
 )
 
-// SettingInWords writes a setting as the papers do, such as "d = 10" or "label smoothing".
+// SettingInWords writes a setting as the papers do, such as "d = 10" or "label smoothing", or as "lr = 0.1" if its value is no word.
 func SettingInWords(key, value string) string {
 	if _, titles := judge.KindsInWords(key); titles[value] != "" && key != "net.kind" {
 		return titles[value]
@@ -24,8 +24,8 @@ func SettingInWords(key, value string) string {
 		"none": "no line search", "strong_wolfe": "strong Wolfe"}[value]; ok {
 		return name
 	}
-	if value == "true" || value == "false" {
-		return key + " = " + value
+	if _, err := strconv.ParseFloat(value, 64); err == nil || value == "true" || value == "false" {
+		return key + " = " + value // a bare number says nothing
 	}
 	return value
 }
