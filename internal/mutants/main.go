@@ -2,7 +2,7 @@
 // and runs the package's own tests on each. A change that no test notices survives, and is printed.
 //
 // All changes of a package are compiled into one test binary, and a variable of the environment says which is in force: that takes seconds
-// where a build for each would take an hour. scripts/mutants.sh calls it.
+// where a build for each would take an hour. Of Python, each change is written into a copy of the package. scripts/mutants.sh calls it.
 package main
 
 import (
@@ -20,8 +20,11 @@ type options struct {
 	n, parallel       int
 	seed              int64
 	budget            time.Duration
-	refusals          bool
+	refusals, verbose bool
 }
+
+// Added to the time that tests of a change may take. Importing PyTorch takes seconds, on a busy machine many.
+const grace, pythonGrace = 5 * time.Second, time.Minute
 
 func main() {
 	var o options
@@ -33,6 +36,7 @@ func main() {
 	flag.Int64Var(&o.seed, "seed", 0, "which changes (default: the seed that the list names, or 1)")
 	flag.DurationVar(&o.budget, "budget", 0, "no change is tried after this time (default: no limit)")
 	flag.BoolVar(&o.refusals, "refusals", false, "instead: the errors that a package makes and to which no test of its own comes")
+	flag.BoolVar(&o.verbose, "v", false, "also what the tests said of the changes that they noticed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -97,21 +101,36 @@ func measurePackage(ctx context.Context, o options, known *known, pkg, work stri
 	if err != nil {
 		return false, err
 	}
-	all, err := candidates(o.root, pkg)
+	list, prepare, grace := candidates, prepareGo, grace
+	if isPython(o.root, pkg) {
+		list, prepare, grace = pythonCandidates, preparePython, pythonGrace
+	}
+	all, err := list(o.root, pkg)
 	if err != nil {
 		return false, err
 	}
-	b := builder{root: o.root, pkg: pkg, work: work, grace: 5 * time.Second}
-	picked, err := b.build(ctx, pick(known.unknown(all), seed, o.n*5/4)) // some do not compile
+	picked, trials, err := prepare(ctx, o.root, pkg, work, pick(known.unknown(all), seed, o.n*5/4)) // some do not compile
 	if err != nil {
 		return false, err
 	}
 	picked = picked[:min(o.n, len(picked))]
 	fmt.Printf("%s, seed %d: %d changes of %d\n", pkg, seed, len(picked), len(all))
-	if err := b.try(ctx, picked, o.parallel, o.budget); err != nil {
+	if err := try(ctx, trials, picked, o.parallel, grace, o.budget); err != nil {
 		return false, err
 	}
+	if o.verbose {
+		reportKilled(picked)
+	}
 	return report(pkg, seed, f, picked), nil
+}
+
+// reportKilled prints the changes that tests noticed, and how.
+func reportKilled(picked []*mutant) {
+	for _, m := range picked {
+		if m.fate == killed {
+			fmt.Printf("  %s:%d %s: %s | %s (killed)\n%s\n", m.file, m.line, m.fn, m.old, m.new, m.killedBy)
+		}
+	}
 }
 
 // report prints what survived and the score, and says whether that is below the floor.

@@ -81,8 +81,7 @@ func TestFatesOfChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.grace = time.Second
-	if err := b.try(t.Context(), picked, 2, 0); err != nil {
+	if err := try(t.Context(), &b, picked, 2, time.Second, 0); err != nil {
 		t.Fatal(err)
 	}
 	fates := map[string]fate{}
