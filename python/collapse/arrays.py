@@ -172,6 +172,17 @@ class Labels:
         return self._words is True
 
 
+def ignored_labels(ignore_index):
+    """ignore_index, one label or several, as a list of numbers and words."""
+    values = ignore_index.tolist() if hasattr(ignore_index, "tolist") else ignore_index
+    if values is None:
+        return []
+    values = values if isinstance(values, (list, tuple, set)) else [values]
+    if not all(isinstance(value, str) or isinstance(value, numbers.Real) and value % 1 == 0 for value in values):
+        raise TypeError("collapse: ignore_index is %r; a label or a list of them is wanted" % (ignore_index,))
+    return [value if isinstance(value, str) else int(value) for value in values]
+
+
 def whole_numbers(y, what):
     """int64, from an array of integers, booleans or floats without a fraction."""
     if y.dtype.kind == "f" and y.size:

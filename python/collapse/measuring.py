@@ -8,7 +8,7 @@ import tempfile
 from typing import Any, Optional, Sequence, Union
 
 from .arena import available_memory
-from .arrays import Labels, block, file_of, is_tensor, rows
+from .arrays import Labels, block, file_of, ignored_labels, is_tensor, rows
 from .command import MeasureError, call, find_binary
 from .command import measure as measure_folder
 from .helper import helper_of, say_once
@@ -83,12 +83,16 @@ def _files(features, labels, W, b):
     return [part for flag, value in paths for part in (flag, os.fspath(value))]
 
 
+# Options of measure() that are flags of the program, for doors that capture before they measure.
+FLAG_OPTIONS = ("measures", "classes", "ignore_index", "min_count", "imbalance", "null", "rcond", "threads")
+
+
 def measure_flags(measures=None, classes=None, ignore_index=None, drop_nonfinite=False, **others):
     """The flags of `collapse measure` for options of measure()."""
     names = [] if classes is None or isinstance(classes, numbers.Integral) else [str(name) for name in classes]
     if any("," in name for name in names):
         raise ValueError("collapse: a name in classes has a comma; pass arrays, or files whose labels are numbers")
-    flags = _flags(measures=_keys(measures), ignore_label=to_list(ignore_index), classes=None if names else classes, class_names=",".join(names) or None,
+    flags = _flags(measures=_keys(measures), ignore_label=ignored_labels(ignore_index), classes=None if names else classes, class_names=",".join(names) or None,
                    **others)
     return flags + (["--drop-nonfinite"] if drop_nonfinite else [])
 
@@ -98,7 +102,7 @@ def measure_arrays(H, y, W=None, b=None, *, test=None, ood=None, true=None, corr
     """measure() of arrays."""
     if keep not in (None, "samples", "states"):
         raise ValueError("collapse: keep is %r; it must be 'samples' or 'states'" % (keep,))
-    ignore = to_list(ignore_index)
+    ignore = ignored_labels(ignore_index)
     names = Labels(classes)
     blocks = _train(H, y, names, ignore) + _classifier(W, b)
     train = blocks[0]
@@ -178,14 +182,6 @@ def _keys(measures):
     if measures is None or isinstance(measures, str):
         return measures
     return ",".join(measures)
-
-
-def to_list(ignore_index):
-    """ignore_index as a list of numbers and words."""
-    if ignore_index is None:
-        return []
-    values = ignore_index if isinstance(ignore_index, (list, tuple, set)) else [ignore_index]
-    return [value if isinstance(value, str) else int(value) for value in values]
 
 
 def _flags(**values):

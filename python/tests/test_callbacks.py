@@ -1,5 +1,5 @@
-"""The callbacks, on real torch models. lightning, transformers and keras are not installed here: each is a stand-in built from the
-signatures of its public source,
+"""The callbacks, on real torch models. lightning, transformers and keras are not installed here (test_decisions has them, where they are): each is
+a stand-in built from the signatures of its public source,
 
     Lightning-AI/pytorch-lightning 20a82d0  src/lightning/pytorch/callbacks/callback.py   on_train_epoch_end(trainer, pl_module)
     huggingface/transformers 01081ce        src/transformers/trainer_callback.py          on_epoch_end(args, state, control, **kwargs), kwargs model, train_dataloader
@@ -80,6 +80,14 @@ class PlainTest(FolderTest):
         self.assertEqual(meter.history.curve("train/nc1_pinv")[0], [1])
         self.assertAlmostEqual(meter.history.curve("train/nc1_pinv")[1][0], expected(h, y)["nc1_pinv"], delta=1e-6)
         self.assertEqual(os.listdir(self.folder), ["history.jsonl"])
+
+    def test_options_are_those_of_measure(self):
+        net, loader = Net(), batches()
+        meter = collapse.callbacks.Meter(loader, measures=["accuracy", "nc1_pinv"], classes=["a", "b", "c"], null=0, arguments=["--min-count", "2"])
+        result = meter(net, 1)
+        self.assertEqual((sorted(result.measures), result["labels"]), (["accuracy", "nc1_pinv"], ["a", "b", "c"]))
+        with self.assertRaisesRegex(TypeError, "no option 'evry'; options of measure.. that go here are measures, classes, "):
+            collapse.callbacks.Meter(loader, evry=2)
 
     def test_modes_come_back(self):
         net = Net().train()
