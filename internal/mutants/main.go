@@ -36,7 +36,7 @@ func main() {
 	flag.Int64Var(&o.seed, "seed", 0, "which changes (default: the seed that the list names, or 1)")
 	flag.DurationVar(&o.budget, "budget", 0, "no change is tried after this time (default: no limit)")
 	flag.BoolVar(&o.refusals, "refusals", false, "instead: the errors that a package makes and to which no test of its own comes")
-	flag.BoolVar(&o.verbose, "v", false, "also what the tests said of the changes that they noticed")
+	flag.BoolVar(&o.verbose, "v", false, "each change when it was tried, and what the tests said of it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -115,22 +115,23 @@ func measurePackage(ctx context.Context, o options, known *known, pkg, work stri
 	}
 	picked = picked[:min(o.n, len(picked))]
 	fmt.Printf("%s, seed %d: %d changes of %d\n", pkg, seed, len(picked), len(all))
-	if err := try(ctx, trials, picked, o.parallel, grace, o.budget); err != nil {
-		return false, err
-	}
+	e := effort{o.parallel, grace, o.budget, func(*mutant) {}}
 	if o.verbose {
-		reportKilled(picked)
+		e.tell = tell
+	}
+	if err := try(ctx, trials, picked, e); err != nil {
+		return false, err
 	}
 	return report(pkg, seed, f, picked), nil
 }
 
-// reportKilled prints the changes that tests noticed, and how.
-func reportKilled(picked []*mutant) {
-	for _, m := range picked {
-		if m.fate == killed {
-			fmt.Printf("  %s:%d %s: %s | %s (killed)\n%s\n", m.file, m.line, m.fn, m.old, m.new, m.killedBy)
-		}
+// tell prints a change that was tried, and what tests said of it.
+func tell(m *mutant) {
+	said := "survived"
+	if m.fate == killed {
+		said = "killed: " + m.killedBy.Error()
 	}
+	fmt.Printf("  %d. %s:%d %s: %s | %s: %s\n", m.id, m.file, m.line, m.fn, m.old, m.new, said)
 }
 
 // report prints what survived and the score, and says whether that is below the floor.

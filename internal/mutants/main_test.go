@@ -81,7 +81,7 @@ func TestFatesOfChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := try(t.Context(), &b, picked, 2, time.Second, 0); err != nil {
+	if err := try(t.Context(), &b, picked, effort{2, time.Second, 0, tell}); err != nil {
 		t.Fatal(err)
 	}
 	fates := map[string]fate{}

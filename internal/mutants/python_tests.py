@@ -64,9 +64,10 @@ def main():
         return
     with open(name, encoding="utf-8") as f:
         names = f.read().split()
-    why = run(unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromName(name) for name in names))
-    if why:
-        sys.exit(why)
+    for name in names:  # a file is loaded only when the tests before its own have passed
+        why = run(unittest.defaultTestLoader.loadTestsFromName(name))
+        if why:
+            sys.exit(why)
 
 
 if __name__ == "__main__":

@@ -44,11 +44,18 @@ type trials interface {
 	with(ctx context.Context, m *mutant, names []string, limit time.Duration) error
 }
 
-// try runs, for each change, the tests that come to its function, the quickest first. They may take the grace longer than five times what they
-// take without a change.
-func try(ctx context.Context, t trials, picked []*mutant, parallel int, grace, budget time.Duration) error {
+// effort is what trying changes may take.
+type effort struct {
+	parallel int
+	grace    time.Duration // added to the time that tests of a change may take
+	budget   time.Duration // no change is tried after it; 0: no limit
+	tell     func(m *mutant)
+}
+
+// try runs, for each change, the tests that come to its function, the quickest first. It tells of each change that was tried.
+func try(ctx context.Context, t trials, picked []*mutant, e effort) error {
 	begin := time.Now()
-	tests, err := t.clean(ctx, parallel)
+	tests, err := t.clean(ctx, e.parallel)
 	if err != nil {
 		return err
 	}
@@ -60,9 +67,10 @@ func try(ctx context.Context, t trials, picked []*mutant, parallel int, grace, b
 			}
 		}
 	}
-	each(parallel, len(picked), func(i int) {
-		if ctx.Err() == nil && (budget == 0 || time.Since(begin) < budget) {
-			picked[i].fate = tryOne(ctx, t, picked[i], tests, grace)
+	each(e.parallel, len(picked), func(i int) {
+		if ctx.Err() == nil && (e.budget == 0 || time.Since(begin) < e.budget) {
+			picked[i].fate = tryOne(ctx, t, picked[i], tests, e.grace)
+			e.tell(picked[i])
 		}
 	})
 	return ctx.Err()
