@@ -185,9 +185,9 @@ def ignored_labels(ignore_index):
 
 def whole_numbers(y, what):
     """int64, from an array of integers, booleans or floats without a fraction."""
-    if y.dtype.kind == "f" and y.size:
+    if y.dtype.kind == "f":  # an empty list is one of floats
         whole = np.rint(y)
-        if not (whole == y).all() or np.abs(y).max() >= 2.0 ** 53:
+        if y.size and (not (whole == y).all() or np.abs(y).max() >= 2.0 ** 53):
             raise TypeError("collapse: %s: %r is not a class number; integers or words are wanted" % (what, y[(whole != y) | (np.abs(y) >= 2.0 ** 53)].flat[0].item()))
         return whole.astype(np.int64)
     if y.dtype.kind not in "biu":

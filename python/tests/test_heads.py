@@ -1,5 +1,6 @@
 """Which layer is taken: kinds of classifiers, each found and proved, or refused with the call that would work."""
 
+import itertools
 import os
 import re
 import unittest
@@ -124,6 +125,67 @@ class ProductsTest(unittest.TestCase):
         h, W = torch.randn(7, D), torch.ones(D, D)
         found, _ = self.products(lambda: [F.linear(h, W * i) for i in range(LATEST + 5)])
         self.assertEqual([float(p.weight[0, 0] / W[0, 0]) for p in found], [float(i) for i in range(5, LATEST + 5)])
+
+
+@needs_torch
+class TableTest(CaptureTest):
+    """Every scale × bias × offset × layout: what a Tap writes gives the model's output, and is what the model's own numbers say."""
+
+    def model(self, layout, scale, bias, offset):
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.aside = nn.Linear(D, K)
+                self.fc = nn.Conv2d(D, K, 1, bias=bias) if layout == "pixels" else nn.Linear(D, K, bias=bias)
+                self.offset = torch.linspace(-3, 4, K)
+
+            def forward(self, x):
+                z = scale * self.fc(x)
+                if offset:
+                    z = z + (self.offset[:, None, None] if layout == "pixels" else self.offset)
+                return z.transpose(1, 2) if layout == "tokens, classes first" else z
+
+        return Model().eval()
+
+    def test_scale_bias_offset_and_layout(self):
+        shapes = {"rows": (N, D), "tokens": (N, T, D), "tokens, classes first": (N, T, D), "pixels": (N, D, 3, 2)}
+        for layout, scale, bias, offset in itertools.product(shapes, (1.0, -2.5, 0.125), (False, True), (False, True)):
+            with self.subTest(layout=layout, scale=scale, bias=bias, offset=offset):
+                self.setUp()
+                model, x = self.model(layout, scale, bias, offset), torch.randn(*shapes[layout])
+                proof = self.capture(model, [x, x + 1])["proof"]
+                h, W, b = self.recorded()
+                rows = (x.movedim(1, -1) if layout == "pixels" else x).reshape(-1, D)
+                np.testing.assert_array_equal(h, torch.cat([rows, rows + 1]).double().numpy())
+                own = 0 if not bias else model.fc.bias.detach().double().numpy()
+                np.testing.assert_allclose(W, scale * model.fc.weight.detach().double().numpy().reshape(K, D), rtol=2e-6)
+                np.testing.assert_allclose(b, np.zeros(K) + scale * own + (model.offset.double().numpy() if offset else 0), rtol=2e-6, atol=2e-6)
+                self.assertEqual(os.path.exists(self.folder + "/bias.npy"), bias or offset)
+                scaled, moved = scale != 1, offset
+                self.assertEqual(proof["transform"], "scale and offset" if scaled and moved else "scale" if scaled else "offset" if moved else "none")
+                self.assertAlmostEqual(proof["scale"], scale, delta=1e-5 * abs(scale))
+                self.assertEqual((proof["output"], proof["one_position"], proof["rows"]), ("", False, len(rows)))
+                self.assertLessEqual(proof["largest_error"], proof["tolerance"])
+
+    def test_a_later_batch_that_does_something_else(self):
+        """What the model does to the logits must stay, in each layout, also if it is little."""
+        for layout, shape in (("rows", (N, D)), ("tokens", (N, T, D)), ("pixels", (N, D, 3, 2))):
+            for scale, offset, changed in ((1.0, False, 1.001), (-2.5, True, -2.501)):
+                self.setUp()
+                model, x = self.model(layout, scale, True, offset), torch.randn(*shape)
+                forward = type(model).forward
+                with self.assertRaisesRegex(ClassifierError, r"in a later batch the output is not what the classifier 'fc' gives: it is off by [1-9].*e-0[3-5] of its size, where .*e-0[5-7] is rounding"):
+                    with torch.no_grad(), Tap(model, self.folder, labelled=False):
+                        model(x)
+                        type(model).forward = lambda self, x: forward(self, x) * (changed / scale)
+                        model(x)
+
+    def test_float64_stays_and_half_precision_is_widened(self):
+        for kind, want in ((torch.float64, np.float64), (torch.float32, np.float32), (torch.bfloat16, np.float32)):
+            for scale in (1.0, 3.0):
+                self.setUp()
+                self.capture(self.model("rows", scale, True, False).to(kind), [torch.randn(N, D, dtype=kind)])
+                self.assertEqual([np.load(self.folder + name).dtype for name in ("/weight.npy", "/bias.npy")], [want, want])
 
 
 @needs_torch
