@@ -154,6 +154,7 @@ class LibrariesTest(FolderTest):
         with stand_ins(lightning__pytorch__callbacks={"Callback": Callback}):
             callback = fresh("lightning").CollapseCallback(self.folder)
         self.assertIsInstance(callback, Callback)
+        self.assertIsNone(callback.history)  # until it knows the loader
         for epoch in (0, 1):
             callback.on_train_epoch_end(types.SimpleNamespace(train_dataloader=loader, current_epoch=epoch, world_size=1, global_rank=0), net)
         h, y = features(net, loader)
@@ -186,6 +187,7 @@ class LibrariesTest(FolderTest):
         class TrainerCallback: pass
         with stand_ins(transformers={"TrainerCallback": TrainerCallback}):
             callback = fresh("huggingface").CollapseCallback()
+        self.assertIsNone(callback.history)
         net, loader = Net(), batches()
         callback.on_epoch_end(types.SimpleNamespace(world_size=1), types.SimpleNamespace(epoch=2.0), None, model=net, train_dataloader=[{"x": x, "labels": y} for x, y in loader])
         h, y = features(net, loader)

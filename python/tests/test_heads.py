@@ -128,6 +128,64 @@ class ProductsTest(unittest.TestCase):
 
 
 @needs_torch
+class NamesTest(CaptureTest):
+    """Under which names weights can be asked for."""
+
+    def test_holders_first_then_what_ran(self):
+        from collapse.heads import Held, under
+        from collapse.products import Product
+        one, two, outer = nn.Linear(D, K), nn.Linear(D, K), nn.Identity()
+        two.weight = one.weight  # shared
+        other = nn.Linear(D, K)
+        held = Held({"": nn.Module(), "one": one, "two": two, "outer": outer, "other": other})
+        product = lambda weight, module: Product(torch.zeros(2, D), weight, None, torch.zeros(1), module, 0)
+        for weight, module, want in ((one.weight, two, (["two", "one"], True)), (one.weight, outer, (["one", "two", "outer"], True)), (one.weight, None, (["one", "two"], True)),
+                                     (torch.randn(K, D), outer, (["outer"], False)), (torch.randn(K, D), None, ([], False)),
+                                     (one.weight[:2], one, (["one"], False)), (other.weight, other, (["other"], True))):
+            self.assertEqual(held.names_of(product(weight, module)), want)
+        self.assertEqual(held.addresses, {m.data_ptr() for m in (one.weight, one.bias, two.bias, other.weight, other.bias)})
+        for name, wanted, want in (("a.b", "a", True), ("a", "a", True), ("ab", "a", False), ("a", "a.b", False), ("a", "", True), ("", "", True), ("", "a", False)):
+            self.assertEqual(under(name, wanted), want)
+
+    def test_a_name_that_no_module_has(self):
+        model = nn.ModuleDict({"part%d" % i: nn.Linear(D, D) for i in range(10)})
+        for name, words in (("zzz", "near or first names: " + ", ".join("'part%d'" % i for i in range(8)) + "$"), ("part", "near or first names: 'part9', 'part8', 'part7'$"), (3, "no module 3")):
+            with self.assertRaisesRegex(ValueError, words):
+                Tap(model, self.folder, classifier=name)
+        with self.assertRaisesRegex(ValueError, "no module 'zzz'"):
+            Tap(model, self.folder, layers=["part1", "zzz"])
+
+    def test_which_calls_make_no_sense(self):
+        model = build("Net")
+        for kind, words, options in ((TypeError, r"layers is the string 'fc'; it must be a list: \['fc'\]", {"layers": "fc"}), (ValueError, "pool is 'max'; it must be 'mean', 'flatten', 'tokens', 'positions' or", {"pool": "max"}),
+                                     (ValueError, "keep is 'sums'; it must be 'features' or 'states'", {"keep": "sums"}), (ValueError, "labelled=False says there are no classes", {"keep": "states", "labelled": False}),
+                                     (ValueError, "drop_nonfinite goes with keep='states'", {"drop_nonfinite": True}), (ValueError, "nothing to take", {"classifier": None})):
+            with self.assertRaisesRegex(kind, words):
+                Tap(model, self.folder, **options)
+        for options in ({"keep": "states", "drop_nonfinite": True}, {"labelled": False}, {"pool": lambda t: t}, {"classifier": None, "layers": ("fc",)}):
+            Tap(model, self.folder, **options)
+
+    def test_outputs_of_any_form(self):
+        from collapse.heads import outputs_of
+        x, y = torch.ones(2, 3), torch.zeros(2, 3)
+        paths = lambda value, pick=None: [path for path, _ in outputs_of(value, pick)]
+        Thing = type("Thing", (), {})
+        thing, deep = Thing(), Thing()
+        thing.a, thing.b, thing.net, deep.logits = x, [y, {"k": x}], nn.Linear(2, 2), x
+        for value, want in ((x, [""]), ((x, y), ["[0]", "[1]"]), ({"a": x, "b": [y, (x,)]}, ["['a']", "['b'][0]", "['b'][1][0]"]), ({"logits": x, "b": y}, [".logits"]), (deep, [".logits"]),
+                            (thing, [".a", ".b[0]", ".b[1]['k']"]), (torch.ones(2).long(), []), (torch.tensor(1.0), []), ([[[[x]]]], []), ([[[x]]], ["[0][0][0]"]), (None, []), (3, []),
+                            ({"logits": 3, "a": x}, ["['a']"]), ([x] * 40, ["[%d]" % i for i in range(32)])):
+            self.assertEqual(paths(value), want)
+        self.assertEqual(paths((x, y), 1), ["logits=1"])
+        self.assertEqual(paths({"a": x}, "a"), ["logits='a'"])
+        self.assertEqual(paths(thing, "a"), ["logits='a'"])
+
+        def first(value):
+            return value[0]
+        self.assertEqual((paths((x, y), first), paths((x, y), lambda v: v[0])), (["logits=first"], ["logits=<lambda>"]))
+
+
+@needs_torch
 class TableTest(CaptureTest):
     """Every scale × bias × offset × layout: what a Tap writes gives the model's output, and is what the model's own numbers say."""
 
