@@ -79,6 +79,18 @@ class StateFilesTest(StatesTest):
                 self.same(read_state(self.folder + "/features.ncs"), sums(stream("features"), y))
                 self.same(read_state(self.folder + "/layers/body.one.ncs"), sums(stream("layers/body.one"), y))
 
+    def test_where_there_is_no_float64_sums_are_on_the_cpu(self):
+        cpu, other = torch.device("cpu"), torch.device("meta")
+        self.assertEqual((states.device_of_sums(cpu), states.device_of_sums(other)), (cpu, other))
+        for error in (TypeError, RuntimeError):
+            with mock.patch.object(torch, "zeros", side_effect=error("MPS has no float64")):
+                self.assertEqual(states.device_of_sums(other), cpu)
+
+    def test_the_farthest_rows(self):
+        rows = torch.arange(140.0).reshape(70, 2) * (-1) ** torch.arange(70)[:, None]
+        self.assertEqual(sorted(states.farthest(rows).abs()[:, 0].tolist()), rows.abs()[6:, 0].tolist())
+        self.assertEqual(len(states.farthest(rows[:5])), 5)
+
     def test_tokens_are_rows(self):
         stream, y = self.both("Tied")
         self.same(read_state(self.folder + "/features.ncs"), sums(stream("features"), y))
