@@ -111,9 +111,6 @@ func pick(all []*mutant, seed int64, n int) []*mutant {
 			}
 		}
 	}
-	for i, m := range list {
-		m.id = i + 1
-	}
 	return list
 }
 

@@ -9,16 +9,20 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
 type options struct {
 	root, list, since string
 	n, parallel       int
-	seed              int64
+	seeds             []int64
 	budget            time.Duration
 	refusals, verbose bool
 }
@@ -33,7 +37,7 @@ func main() {
 	flag.StringVar(&o.since, "since", "", "without packages: those of the list that changed since this commit, instead of all")
 	flag.IntVar(&o.n, "n", 60, "changes of each package")
 	flag.IntVar(&o.parallel, "parallel", 2, "changes tried side by side")
-	flag.Int64Var(&o.seed, "seed", 0, "which changes (default: the seed that the list names, or 1)")
+	flag.Func("seed", "which changes; of several seeds, with commas, each has its own score (default: the seed that the list names, or 1)", o.seed)
 	flag.DurationVar(&o.budget, "budget", 0, "no change is tried after this time (default: no limit)")
 	flag.BoolVar(&o.refusals, "refusals", false, "instead: the errors that a package makes and to which no test of its own comes")
 	flag.BoolVar(&o.verbose, "v", false, "each change when it was tried, and what the tests said of it")
@@ -93,9 +97,9 @@ func measure(ctx context.Context, o options, packages []string) (low bool, err e
 
 func measurePackage(ctx context.Context, o options, known *known, pkg, work string) (below bool, err error) {
 	f := known.floors[pkg]
-	seed := o.seed
-	if seed == 0 {
-		seed = max(f.seed, 1)
+	seeds := o.seeds
+	if len(seeds) == 0 {
+		seeds = []int64{max(f.seed, 1)}
 	}
 	work, err = os.MkdirTemp(work, "package")
 	if err != nil {
@@ -109,20 +113,66 @@ func measurePackage(ctx context.Context, o options, known *known, pkg, work stri
 	if err != nil {
 		return false, err
 	}
-	picked, trials, err := prepare(ctx, o.root, pkg, work, pick(known.unknown(all), seed, o.n*5/4)) // some do not compile
+	all = known.unknown(all)
+	chosen := make([][]*mutant, len(seeds))
+	for i, seed := range seeds {
+		chosen[i] = pick(all, seed, o.n*5/4) // some do not compile
+	}
+	made, trials, err := prepare(ctx, o.root, pkg, work, numbered(united(chosen...)))
 	if err != nil {
 		return false, err
 	}
-	picked = picked[:min(o.n, len(picked))]
-	fmt.Printf("%s, seed %d: %d changes of %d\n", pkg, seed, len(picked), len(all))
-	e := effort{o.parallel, grace, o.budget, func(*mutant) {}}
+	for i, seed := range seeds {
+		chosen[i] = slices.DeleteFunc(chosen[i], func(m *mutant) bool { return !slices.Contains(made, m) })
+		chosen[i] = chosen[i][:min(o.n, len(chosen[i]))]
+		fmt.Printf("%s, seed %d: %d changes of %d\n", pkg, seed, len(chosen[i]), len(all))
+	}
+	e := effort{parallel: o.parallel, grace: grace, budget: o.budget, tell: func(*mutant) {}, apart: time.Second}
+	if isPython(o.root, pkg) {
+		e.apart = math.MaxInt64 // since importing what they need takes longer than most of them
+	}
 	if o.verbose {
 		e.tell = tell
 	}
-	if err := try(ctx, trials, picked, e); err != nil {
+	if err := try(ctx, trials, united(chosen...), e); err != nil {
 		return false, err
 	}
-	return report(pkg, seed, f, picked), nil
+	for i, seed := range seeds {
+		below = report(pkg, seed, f, chosen[i]) || below
+	}
+	return below, nil
+}
+
+// seed reads seeds of the command line.
+func (o *options) seed(text string) error {
+	for word := range strings.SplitSeq(text, ",") {
+		seed, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			return err
+		}
+		o.seeds = append(o.seeds, seed)
+	}
+	return nil
+}
+
+// numbered gives changes their numbers.
+func numbered(list []*mutant) []*mutant {
+	for i, m := range list {
+		m.id = i + 1
+	}
+	return list
+}
+
+// united are the changes of some lists, each once.
+func united(lists ...[]*mutant) (all []*mutant) {
+	there := map[*mutant]bool{}
+	for _, m := range slices.Concat(lists...) {
+		if !there[m] {
+			there[m] = true
+			all = append(all, m)
+		}
+	}
+	return all
 }
 
 // tell prints a change that was tried, and what tests said of it.

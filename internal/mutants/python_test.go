@@ -108,7 +108,7 @@ func TestFatesOfPythonChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := try(t.Context(), trials, picked, effort{4, 3 * time.Second, 0, tell}); err != nil {
+	if err := try(t.Context(), trials, picked, effort{parallel: 4, grace: 3 * time.Second, apart: time.Minute, tell: tell}); err != nil {
 		t.Fatal(err)
 	}
 	fates := map[string]fate{}
@@ -153,7 +153,7 @@ func TestPythonTestsThatFailAreNoMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := try(t.Context(), trials, nil, effort{1, time.Second, 0, tell}); err == nil {
+	if err := try(t.Context(), trials, nil, effort{parallel: 1, grace: time.Second, tell: tell}); err == nil {
 		t.Error("no error")
 	}
 }

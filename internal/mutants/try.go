@@ -49,6 +49,7 @@ type effort struct {
 	parallel int
 	grace    time.Duration // added to the time that tests of a change may take
 	budget   time.Duration // no change is tried after it; 0: no limit
+	apart    time.Duration // tests that take longer run one by one, each in a process of its own
 	tell     func(m *mutant)
 }
 
@@ -69,20 +70,20 @@ func try(ctx context.Context, t trials, picked []*mutant, e effort) error {
 	}
 	each(e.parallel, len(picked), func(i int) {
 		if ctx.Err() == nil && (e.budget == 0 || time.Since(begin) < e.budget) {
-			picked[i].fate = tryOne(ctx, t, picked[i], tests, e.grace)
+			picked[i].fate = tryOne(ctx, t, picked[i], tests, e)
 			e.tell(picked[i])
 		}
 	})
 	return ctx.Err()
 }
 
-func tryOne(ctx context.Context, t trials, m *mutant, tests []test, grace time.Duration) fate {
+func tryOne(ctx context.Context, t trials, m *mutant, tests []test, e effort) fate {
 	// First all quick ones in one process, then the others one by one.
 	var quick []string
 	var quickTook time.Duration
 	var slow []test
 	for _, i := range m.reachedBy {
-		if tests[i].took < time.Second {
+		if tests[i].took < e.apart {
 			quick = append(quick, tests[i].name)
 			quickTook += tests[i].took
 		} else {
@@ -90,11 +91,11 @@ func tryOne(ctx context.Context, t trials, m *mutant, tests []test, grace time.D
 		}
 	}
 	if len(quick) > 0 {
-		m.killedBy = t.with(ctx, m, quick, slower*quickTook+grace)
+		m.killedBy = t.with(ctx, m, quick, slower*quickTook+e.grace)
 	}
 	for _, s := range slow {
 		if m.killedBy == nil {
-			m.killedBy = t.with(ctx, m, []string{s.name}, slower*s.took+grace)
+			m.killedBy = t.with(ctx, m, []string{s.name}, slower*s.took+e.grace)
 		}
 	}
 	if m.killedBy != nil {
