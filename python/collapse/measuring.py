@@ -263,14 +263,15 @@ _ARGUMENTS = {"--drop-nonfinite": "drop_nonfinite=True", "--measures": "measures
 
 
 def _result(answer, helper, names):
-    path = helper.arena.path or ""
+    path = helper.arena.path  # None if states were handed over, and nothing else
+    plain = lambda text: text.replace(path, "the arrays") if path else text
     if answer["exit"] != 0:
-        said = re.sub("|".join(map(re.escape, _ARGUMENTS)) + r"(?![\w-])", lambda m: _ARGUMENTS[m.group()], answer["said"].replace(path, "the arrays"))
+        said = re.sub(r"(?:%s)(?![\w-])" % "|".join(map(re.escape, _ARGUMENTS)), lambda m: _ARGUMENTS[m.group()], plain(answer["said"]))
         raise MeasureError("collapse: " + re.sub("^collapse: ", "", said), answer["exit"], answer["said"])
     document = answer["document"]
     for of in document.get("inputs", []):
         of["files"] = ["memory" if f == path else f for f in of["files"]]
-    document["notes"] = [note.replace(path, "the arrays") for note in document.get("notes", [])]
+    document["notes"] = [plain(note) for note in document.get("notes", [])]
     document["notes"] += ["ignore_index %s: no sample has this label" % word for word in names.unseen]
     if names.names is not None:
         _name_classes(document, names.names)
