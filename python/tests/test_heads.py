@@ -186,6 +186,50 @@ class NamesTest(CaptureTest):
 
 
 @needs_torch
+class ChosenTest(unittest.TestCase):
+    """The rows of a product of which a model returned one result for each sample."""
+
+    def setUp(self):
+        g = torch.Generator().manual_seed(7)
+        self.h, self.W, self.b = torch.randn(N, T, D, generator=g), torch.randn(K, D, generator=g), torch.randn(K, generator=g)
+        self.place = torch.arange(N) % T
+        self.rows = self.h[torch.arange(N), self.place]
+
+    def chosen(self, h, output, bias=None, tolerance=1e-5):
+        from collapse.chosen import chosen
+        from collapse.products import Product
+        return chosen(Product(h, self.W, bias, output, None, 3), output, tolerance)
+
+    def test_which_rows(self):
+        for bias in (None, self.b):
+            output = self.rows @ self.W.t() + (0 if bias is None else bias)
+            for h in (self.h, self.h.reshape(N, 1, T, D), self.h[:, :, None]):
+                for shape in ((N, K), (N, 1, K)):
+                    found = self.chosen(h, output.reshape(shape), bias)
+                    self.assertTrue(torch.equal(found.h, self.rows))
+                    self.assertEqual((found.positions, found.finished, found.weight is not None, found.bias is None), ((N,), 3, True, bias is None))
+
+    def test_none(self):
+        output = self.rows @ self.W.t()
+        for h, out in ((self.rows, output), (self.h[:0], output[:0]), (self.h, output[:-1]), (self.h, output[:, :-1]), (self.h, output.reshape(1, N, K)), (self.h[:-1], output)):
+            self.assertIsNone(self.chosen(h, out), (h.shape, out.shape))
+
+    def test_positions_with_equal_results(self):
+        flat = torch.linalg.svd(self.W)[2][-1]  # changes no result
+        output = self.rows @ self.W.t()
+        other = (self.place + 1) % T
+        for sample, change, found in ((range(N), None, True), ([3], flat, False), ([3], 0 * flat, True), ([3], 1e-2 * self.W[0], True)):
+            h = self.h.clone()
+            for i in sample:
+                if change is not None:
+                    h[i, other[i]] = self.rows[i] + change
+            self.assertEqual(self.chosen(h, output) is not None, found)
+        near = self.h.clone()
+        near[3, other[3]] = self.rows[3] + 1e-2 * self.W[0]
+        self.assertIsNone(self.chosen(near, output, tolerance=1))  # within what rounding may do
+
+
+@needs_torch
 class TableTest(CaptureTest):
     """Every scale × bias × offset × layout: what a Tap writes gives the model's output, and is what the model's own numbers say."""
 
