@@ -273,6 +273,9 @@ class PartsTest(unittest.TestCase):
             self.assertIsNone(self.fit(name, change(2 * r) - 1, 2 * r, 1e9), name)  # negative ones
             self.assertIsNone(self.fit(name, change(1000 * r), 1000 * r, 1e9), name)  # nearly all 0 or 1
             self.assertIsNone(self.fit(name, change(2 * r) * (torch.arange(12) > 0)[:, None], 2 * r, 1e9), name)  # zeros that should be none
+        for rows, width, proved in ((1, 3, False), (2, 2, True), (4, 1, True), (3, 1, False)):  # fewer than four numbers say nothing
+            few = r[:rows, :width]
+            self.assertEqual(self.fit("sigmoid", few.sigmoid(), few) is not None, proved, (rows, width))
         r[0, 0], r[1, 0] = -200, -300  # some may be too small for the output's type
         tiny = r.sigmoid().float().double()
         self.assertEqual((float(tiny[1, 0]), self.fit("sigmoid", tiny, r, 1e-6) is not None), (0, True))
