@@ -66,7 +66,8 @@ class Files(FolderTest):
         for content, words in ((header(npy_text("(2, 3)", order="True"), b"\0" * 24), "holds <f4 of shape (2, 3), by columns; wanted <f4 of shape (2, any)"),
                                (header(npy_text("(3, 3)", "<f8"), b"\0" * 72), "holds <f8 of shape (3, 3); wanted <f4 of shape (2, any)"),
                                (header(npy_text("(2, 3)"), b"\0" * 20), "holds 20 bytes behind its header; <f4 of shape (2, 3) takes 24"),
-                               (header("{}" + " " * 4095), "has a header of 4097 bytes; wanted at most 4096"), (header("{}" + " " * 4094), "has a damaged header"), (b"PK", "is not a .npy file of version 1 or 2")):
+                               (header("{}" + " " * 4095), "has a header of 4097 bytes; wanted at most 4096"), (header("{}" + " " * 4094), "has a damaged header"),
+                               (b"PK", "is not a .npy file of version 1 or 2")):
             self.hold(content)
             with self.assertRaises(InputError) as raised:
                 npy.read(self.path, np.float32, (2, None))

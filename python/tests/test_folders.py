@@ -19,8 +19,8 @@ class FoldersTest(FolderTest):
 
     OWN = ("tap.json", "tap.json.part", "weight.npy", "bias.npy", "bias.npy.part", "features.ncs", "features/00000.npy", "features/00001.npy.part", "labels/00000.npy", "true_labels/123456.npy",
            "corrupted/00000.npy", "layers/a.b/00000.npy", "layers/a.b/00000.npy.part", "layers/c.ncs", "layers/c.ncs.part")
-    FOREIGN = ("x", "tap.json.bak", "weight.npz", "features.npy", "features/x.npy", "features/0000.npy", "features/00000.npy.old", "features/00000.txt", "labels/00000.npy/x", "layers/x.npy", "layers/a/b/00000.npy",
-               "layers/a/x", "tap.json/x", "other/00000.npy", "layer/a/00000.npy", "layers/c.ncs/x", "labels.ncs")
+    FOREIGN = ("x", "tap.json.bak", "weight.npz", "features.npy", "features/x.npy", "features/0000.npy", "features/00000.npy.old", "features/00000.txt", "labels/00000.npy/x",
+               "layers/x.npy", "layers/a/b/00000.npy", "layers/a/x", "tap.json/x", "other/00000.npy", "layer/a/00000.npy", "layers/c.ncs/x", "labels.ncs")
 
     def test_what_a_tap_writes(self):
         for name in self.OWN:
@@ -44,7 +44,8 @@ class FoldersTest(FolderTest):
         outside = self.folder + "-outside"
         os.mkdir(outside)
         open(outside + "/00000.npy", "w").close()
-        for name, target in (("tap.json", outside + "/00000.npy"), ("features", outside), ("layers", outside), ("layers/a", outside), ("features/00000.npy", outside + "/00000.npy"), ("layers/a.ncs", outside + "/00000.npy")):
+        for name, target in (("tap.json", outside + "/00000.npy"), ("features", outside), ("layers", outside), ("layers/a", outside), ("features/00000.npy", outside + "/00000.npy"),
+                             ("layers/a.ncs", outside + "/00000.npy")):
             with self.subTest(name):
                 self.setUp()
                 os.makedirs(os.path.dirname(os.path.join(self.folder, name)), exist_ok=True)
@@ -54,7 +55,8 @@ class FoldersTest(FolderTest):
 
     def test_what_says_that_a_folder_is_a_capture(self):
         self.assertFalse(folders._is_capture(self.folder))
-        for text, want in ((json.dumps({"format": "collapse_tap 1"}), True), (json.dumps({"format": "collapse_tap 2", "samples": 3}), True), (json.dumps({"format": "collapse_tap"}), False), (json.dumps({"format": 3}), False),
+        for text, want in ((json.dumps({"format": "collapse_tap 1"}), True), (json.dumps({"format": "collapse_tap 2", "samples": 3}), True),
+                           (json.dumps({"format": "collapse_tap"}), False), (json.dumps({"format": 3}), False),
                            ("{}", False), ("[]", False), ("3", False), ('{"format": "collapse_tap 1"', False), ("", False), ("\0" * 100, False)):
             self.put("tap.json", text)
             self.assertIs(folders._is_capture(self.folder), want, text)

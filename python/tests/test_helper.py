@@ -234,7 +234,8 @@ class ProgramTest(FolderTest):
 
     def test_half_an_answer_and_its_last_words(self):
         made = self.helper("read line; printf '{'; for i in 1 2 3 4 5 6 7 8 9 10; do printf '%01000d' $i >&2; done; exit 7")
-        with warnings.catch_warnings(record=True) as caught, self.assertRaisesRegex(collapse.MeasureError, r"`.*-program measure --requests` ended \(exit status 7\) before it answered:\n0{999}7") as raised:
+        words = r"`.*-program measure --requests` ended \(exit status 7\) before it answered:\n0{999}7"
+        with warnings.catch_warnings(record=True) as caught, self.assertRaisesRegex(collapse.MeasureError, words) as raised:
             warnings.simplefilter("always")
             made.ask([])
         self.assertEqual((raised.exception.exit_code, len(raised.exception.stderr), raised.exception.stderr[-2:], caught), (7, 4000, "10", []))  # a new one is not tried twice

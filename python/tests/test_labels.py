@@ -98,7 +98,8 @@ class LabelsTest(LabelledTest):
 
     def test_labels_to_ignore_are_given_as_measure_takes_them(self):
         y = torch.arange(N * T).reshape(N, T) % K - 1
-        for value, counted in ((-1, {"-1": N * T // K}), ([-1], {"-1": N * T // K}), (np.array([-1, 0]), {"-1": N * T // K, "0": N * T // K}), (torch.tensor(-1), {"-1": N * T // K}), (-1.0, {"-1": N * T // K}),
+        for value, counted in ((-1, {"-1": N * T // K}), ([-1], {"-1": N * T // K}), (np.array([-1, 0]), {"-1": N * T // K, "0": N * T // K}), (torch.tensor(-1), {"-1": N * T // K}),
+                               (-1.0, {"-1": N * T // K}),
                                ({-1}, {"-1": N * T // K}), (["cat", -1], {"cat": 0, "-1": N * T // K})):  # a word is no label here, and leaves nothing out
             self.setUp()
             self.assertEqual(self.capture(calls=[((y,), {"ignore_index": value})])["dropped"]["ignore_index"], counted)

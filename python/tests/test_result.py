@@ -10,8 +10,10 @@ from collapse import drawing
 
 
 def document(**changed):
-    return collapse.Result({"n": 60, "k": 3, "d": 6, "finding": "It has collapsed", "class_counts": [10, 20, 30], "measures": {"nc1_pinv": 0.123456789, "accuracy": 0.5, "test_accuracy": 0.25, "vci": 2.0},
-                            "missing": {"nc3_centred": "there is no classifier"}, "readings": {"nc1_pinv": "small <1"}, "null": {"nc1_pinv": {"low": 1.5, "high": 2.5}}, "reason": {"nc1_pinv": "digits"},
+    return collapse.Result({"n": 60, "k": 3, "d": 6, "finding": "It has collapsed", "class_counts": [10, 20, 30],
+                            "measures": {"nc1_pinv": 0.123456789, "accuracy": 0.5, "test_accuracy": 0.25, "vci": 2.0},
+                            "missing": {"nc3_centred": "there is no classifier"}, "readings": {"nc1_pinv": "small <1"},
+                            "null": {"nc1_pinv": {"low": 1.5, "high": 2.5}}, "reason": {"nc1_pinv": "digits"},
                             "uncertainty": {"nc1_pinv": 0.01, "vci": 7}, "input_rounding": {"nc1_pinv": 0.02}, "per_class": {"norm": [1, 2, 3]}, **changed})
 
 

@@ -65,7 +65,8 @@ class LabelsTest(unittest.TestCase):
         for y, positions, kind, words in ((1, (1,), ValueError, "1 labels for a batch of 1 samples"), ([1, 0], (3,), ValueError, "2 labels for a batch of 3 samples"),
                                           ([[1], [0]], (3,), ValueError, "2 labels for a batch of 3 samples"),
                                           ([[1, 0], [0, 1], [0, 1]], (3,), ValueError, r"shape \(3, 2\); one integer a sample is wanted \(for one-hot rows: y.argmax"),
-                                          ([[[1, 0]], [[0, 1]]], (2,), ValueError, "4 labels for a batch of 2 samples"), ([[1, 0, 2]], (2, 3), ValueError, r"shape \(1, 3\), and the classifier ran on positions \(2, 3\)"),
+                                          ([[[1, 0]], [[0, 1]]], (2,), ValueError, "4 labels for a batch of 2 samples"),
+                                          ([[1, 0, 2]], (2, 3), ValueError, r"shape \(1, 3\), and the classifier ran on positions \(2, 3\)"),
                                           ([[1, 0], [2, 0], [1, 2]], (2, 3), ValueError, "give one label for each"), (["a", "b"], (2,), TypeError, "labels are words; class numbers"),
                                           (np.array([None, 1], object), (2,), TypeError, "labels are objects"), ([1.5, 2], (2,), TypeError, "1.5 is not a class number")):
             with self.subTest(y=y, positions=positions), self.assertRaisesRegex(kind, words):

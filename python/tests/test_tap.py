@@ -96,7 +96,8 @@ class TakesTest(FolderTest):
         t = torch.arange(2 * 3 * 4, dtype=torch.float32).reshape(2, 3, 4)
         model = torch.nn.Sequential(torch.nn.Identity()).eval()
         pixels = t.reshape(2, 3, 2, 2)
-        cases = ((pixels, "positions", pixels.permute(0, 2, 3, 1).reshape(8, 3)), (t, "positions", t.reshape(6, 4)), (t, "tokens", t.mean(1)), (t, "flatten", t.reshape(2, 12)), (t, lambda v: v[:, 0], t[:, 0]),
+        cases = ((pixels, "positions", pixels.permute(0, 2, 3, 1).reshape(8, 3)), (t, "positions", t.reshape(6, 4)), (t, "tokens", t.mean(1)), (t, "flatten", t.reshape(2, 12)),
+                 (t, lambda v: v[:, 0], t[:, 0]),
                  (t.reshape(2, 3, 2, 2), "mean", t.mean(2)), (t.reshape(2, 3, 2, 2, 1), "mean", t.mean(2)))
         for value, pool, want in cases:
             self.setUp()
@@ -258,7 +259,8 @@ class LoopTest(FolderTest):
 
     def test_labels_that_do_not_fit(self):
         model, (x, y) = small_net(), batches(1)[0]
-        for labels, kind, words in ((y[:3], ValueError, "3 labels for a batch of 5 samples"), (y.float() + 0.5, TypeError, "is not a class number"), (["cat"] * 5, TypeError, "labels are words; class numbers are wanted"),
+        for labels, kind, words in ((y[:3], ValueError, "3 labels for a batch of 5 samples"), (y.float() + 0.5, TypeError, "is not a class number"),
+                                    (["cat"] * 5, TypeError, "labels are words; class numbers are wanted"),
                                     (torch.nn.functional.one_hot(y, 3), ValueError, r"one-hot rows: y.argmax\(1\)")):
             self.setUp()
             with self.assertRaisesRegex(kind, words):
