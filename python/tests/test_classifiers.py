@@ -128,6 +128,43 @@ class ChosenTest(unittest.TestCase):
 
 
 @needs_torch
+class LaterTest(CaptureTest):
+    """What is verified of batches after the first."""
+
+    def test_a_position_that_is_none_any_more(self):
+        class Decoder(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.score, self.take = nn.Linear(D, K, bias=False), lambda scores: scores[:, -1]
+
+            def forward(self, h):
+                return {"logits": self.take(self.score(h))}
+
+        several = "gives at one position of each sample, or it gives that at several$"
+        for later, words in (("mean", "gives: it is off by"), ("greatest", "gives: it is off by"), ("equal", several), ("fewer", several)):
+            self.setUp()
+            model, h = Decoder().eval(), torch.randn(N, T, D)
+            with self.assertRaisesRegex(ClassifierError, "in a later batch the output is not what the classifier 'score' " + words):
+                with torch.no_grad(), Tap(model, self.folder, labelled=False):
+                    model(h)
+                    model(h + 1)
+                    model.take = {"mean": lambda scores: scores.mean(1), "greatest": lambda scores: scores.amax(1), "fewer": lambda scores: scores[1:, -1]}.get(later, model.take)
+                    if later == "equal":
+                        h[3, 0] = h[3, -1] + torch.linalg.svd(model.score.weight)[2][-1]  # which changes no score
+                    model(h)
+
+    def test_probabilities_of_more_classes_than_are_looked_at(self):
+        """Of logits a few classes are enough; probabilities depend on all of them."""
+        many, width = 700, 500
+        for last, transform in ((nn.Identity(), "none"), (nn.Softmax(1), "softmax"), (nn.LogSoftmax(1), "log_softmax")):
+            self.setUp()
+            model = nn.Sequential(nn.Linear(width, many), last).eval()
+            x = torch.randn(20, width)
+            info = self.capture(model, [x, x + 0.1, x[:1]])
+            self.assertEqual((info["proof"]["transform"], info["samples"]), (transform, 41))
+
+
+@needs_torch
 class TableTest(CaptureTest):
     """Every scale × bias × offset × layout: what a Tap writes gives the model's output, and is what the model's own numbers say."""
 
