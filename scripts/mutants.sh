@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Measures what the tests see: makes small changes to packages (conditions left out, comparisons turned, errors dropped, constants off by
 # one …), runs each package's own tests on each change, and prints the changes that survive. The status is 1 if a score is below the floor
-# that scripts/mutants.txt sets; changes listed there as changing nothing are not made.
+# that scripts/mutants.txt sets; changes listed there as changing nothing are not made. A package of Python is tested by the folder tests beside it.
 #
-# usage: scripts/mutants.sh [-n 60] [-seed S] [-parallel 2] [-since COMMIT] [-budget 10m] [PACKAGE…]
+# usage: scripts/mutants.sh [-n 60] [-seed S,…] [-parallel 2] [-since COMMIT] [-budget 10m] [-v] [PACKAGE…]
 #        scripts/mutants.sh -refusals [PACKAGE…]
 #
 # The second lists the errors that packages make and to which no test of their own comes, and compares their numbers with the list's.

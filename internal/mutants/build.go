@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"time"
 )
 
 // labelMark stands in the names of labels for the number of a change.
@@ -21,7 +20,12 @@ const labelMark = "_MUTANT_"
 // builder makes one test binary of a package with all its changes, in a folder outside the checkout.
 type builder struct {
 	root, pkg, work string
-	grace           time.Duration // added to the time that tests of a change may take
+}
+
+func prepareGo(ctx context.Context, root, pkg, work string, picked []*mutant) ([]*mutant, trials, error) {
+	b := &builder{root: root, pkg: pkg, work: work}
+	picked, err := b.build(ctx, picked)
+	return picked, b, err
 }
 
 func (b *builder) binary() string { return filepath.Join(b.work, "mutants.test") }

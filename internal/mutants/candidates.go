@@ -39,9 +39,11 @@ type mutant struct {
 	body      span   // of the function, without its braces
 	results   bool   // whether the function returns something
 	labels    []edit // names of labels, which must differ between copies of a function
+	entry     edit   // of Python: what says in the function that a run came
 	rank      uint64
 	reachedBy []int // tests
 	fate      fate
+	killedBy  error // what the tests said
 }
 
 type span struct{ from, to int }
@@ -108,9 +110,6 @@ func pick(all []*mutant, seed int64, n int) []*mutant {
 				perKind[m.kind]++
 			}
 		}
-	}
-	for i, m := range list {
-		m.id = i + 1
 	}
 	return list
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -95,7 +96,7 @@ func (k *known) packages(ctx context.Context, root, since string) ([]string, err
 	if since == "" {
 		return k.order, nil
 	}
-	cmd := exec.CommandContext(ctx, "git", "diff", "--name-only", since, "--", "*.go")
+	cmd := exec.CommandContext(ctx, "git", "diff", "--name-only", since, "--", "*.go", "*.py")
 	cmd.Dir = root
 	out, err := cmd.Output()
 	if err != nil {
@@ -105,5 +106,12 @@ func (k *known) packages(ctx context.Context, root, since string) ([]string, err
 	for file := range strings.Lines(string(out)) {
 		changed[path.Dir(strings.TrimSpace(file))] = true
 	}
-	return slices.DeleteFunc(slices.Clone(k.order), func(pkg string) bool { return !changed[pkg] }), nil
+	return slices.DeleteFunc(slices.Clone(k.order), func(pkg string) bool {
+		if isPython(root, pkg) { // its own packages and its tests are part of it
+			return !slices.ContainsFunc(slices.Collect(maps.Keys(changed)), func(dir string) bool {
+				return strings.HasPrefix(dir+"/", pkg+"/") || dir == testsOf(pkg)
+			})
+		}
+		return !changed[pkg]
+	}), nil
 }

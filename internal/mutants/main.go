@@ -2,26 +2,33 @@
 // and runs the package's own tests on each. A change that no test notices survives, and is printed.
 //
 // All changes of a package are compiled into one test binary, and a variable of the environment says which is in force: that takes seconds
-// where a build for each would take an hour. scripts/mutants.sh calls it.
+// where a build for each would take an hour. Of Python, each change is written into a copy of the package. scripts/mutants.sh calls it.
 package main
 
 import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
 type options struct {
 	root, list, since string
 	n, parallel       int
-	seed              int64
+	seeds             []int64
 	budget            time.Duration
-	refusals          bool
+	refusals, verbose bool
 }
+
+// Added to the time that tests of a change may take. Importing PyTorch takes seconds, on a busy machine many.
+const grace, pythonGrace = 5 * time.Second, time.Minute
 
 func main() {
 	var o options
@@ -30,9 +37,10 @@ func main() {
 	flag.StringVar(&o.since, "since", "", "without packages: those of the list that changed since this commit, instead of all")
 	flag.IntVar(&o.n, "n", 60, "changes of each package")
 	flag.IntVar(&o.parallel, "parallel", 2, "changes tried side by side")
-	flag.Int64Var(&o.seed, "seed", 0, "which changes (default: the seed that the list names, or 1)")
+	flag.Func("seed", "which changes; of several seeds, with commas, each has its own score (default: the seed that the list names, or 1)", o.seed)
 	flag.DurationVar(&o.budget, "budget", 0, "no change is tried after this time (default: no limit)")
 	flag.BoolVar(&o.refusals, "refusals", false, "instead: the errors that a package makes and to which no test of its own comes")
+	flag.BoolVar(&o.verbose, "v", false, "each change when it was tried, and what the tests said of it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -89,29 +97,91 @@ func measure(ctx context.Context, o options, packages []string) (low bool, err e
 
 func measurePackage(ctx context.Context, o options, known *known, pkg, work string) (below bool, err error) {
 	f := known.floors[pkg]
-	seed := o.seed
-	if seed == 0 {
-		seed = max(f.seed, 1)
+	seeds := o.seeds
+	if len(seeds) == 0 {
+		seeds = []int64{max(f.seed, 1)}
 	}
 	work, err = os.MkdirTemp(work, "package")
 	if err != nil {
 		return false, err
 	}
-	all, err := candidates(o.root, pkg)
+	list, prepare, grace := candidates, prepareGo, grace
+	if isPython(o.root, pkg) {
+		list, prepare, grace = pythonCandidates, preparePython, pythonGrace
+	}
+	all, err := list(o.root, pkg)
 	if err != nil {
 		return false, err
 	}
-	b := builder{root: o.root, pkg: pkg, work: work, grace: 5 * time.Second}
-	picked, err := b.build(ctx, pick(known.unknown(all), seed, o.n*5/4)) // some do not compile
+	all = known.unknown(all)
+	chosen := make([][]*mutant, len(seeds))
+	for i, seed := range seeds {
+		chosen[i] = pick(all, seed, o.n*5/4) // some do not compile
+	}
+	made, trials, err := prepare(ctx, o.root, pkg, work, numbered(united(chosen...)))
 	if err != nil {
 		return false, err
 	}
-	picked = picked[:min(o.n, len(picked))]
-	fmt.Printf("%s, seed %d: %d changes of %d\n", pkg, seed, len(picked), len(all))
-	if err := b.try(ctx, picked, o.parallel, o.budget); err != nil {
+	for i, seed := range seeds {
+		chosen[i] = slices.DeleteFunc(chosen[i], func(m *mutant) bool { return !slices.Contains(made, m) })
+		chosen[i] = chosen[i][:min(o.n, len(chosen[i]))]
+		fmt.Printf("%s, seed %d: %d changes of %d\n", pkg, seed, len(chosen[i]), len(all))
+	}
+	e := effort{parallel: o.parallel, grace: grace, budget: o.budget, tell: func(*mutant) {}, apart: time.Second}
+	if isPython(o.root, pkg) {
+		e.apart = math.MaxInt64 // since importing what they need takes longer than most of them
+	}
+	if o.verbose {
+		e.tell = tell
+	}
+	if err := try(ctx, trials, united(chosen...), e); err != nil {
 		return false, err
 	}
-	return report(pkg, seed, f, picked), nil
+	for i, seed := range seeds {
+		below = report(pkg, seed, f, chosen[i]) || below
+	}
+	return below, nil
+}
+
+// seed reads seeds of the command line.
+func (o *options) seed(text string) error {
+	for word := range strings.SplitSeq(text, ",") {
+		seed, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			return err
+		}
+		o.seeds = append(o.seeds, seed)
+	}
+	return nil
+}
+
+// numbered gives changes their numbers.
+func numbered(list []*mutant) []*mutant {
+	for i, m := range list {
+		m.id = i + 1
+	}
+	return list
+}
+
+// united are the changes of some lists, each once.
+func united(lists ...[]*mutant) (all []*mutant) {
+	there := map[*mutant]bool{}
+	for _, m := range slices.Concat(lists...) {
+		if !there[m] {
+			there[m] = true
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// tell prints a change that was tried, and what tests said of it.
+func tell(m *mutant) {
+	said := "survived"
+	if m.fate == killed {
+		said = "killed: " + m.killedBy.Error()
+	}
+	fmt.Printf("  %d. %s:%d %s: %s | %s: %s\n", m.id, m.file, m.line, m.fn, m.old, m.new, said)
 }
 
 // report prints what survived and the score, and says whether that is below the floor.

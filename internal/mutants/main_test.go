@@ -77,12 +77,11 @@ func TestFatesOfChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := builder{root: root, pkg: "seen", work: t.TempDir()}
-	picked, err := b.build(t.Context(), pick(known.unknown(all), 1, 100))
+	picked, err := b.build(t.Context(), numbered(pick(known.unknown(all), 1, 100)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.grace = time.Second
-	if err := b.try(t.Context(), picked, 2, 0); err != nil {
+	if err := try(t.Context(), &b, picked, effort{parallel: 2, grace: time.Second, apart: time.Second, tell: tell}); err != nil {
 		t.Fatal(err)
 	}
 	fates := map[string]fate{}

@@ -37,13 +37,30 @@ type test struct {
 	reached map[string]bool
 }
 
-// try runs, for each change, the tests that come to its function, the quickest first.
-func (b *builder) try(ctx context.Context, picked []*mutant, parallel int, budget time.Duration) error {
+// trials are how tests of a package run: each alone without a change, to learn how long it takes and to which functions it comes; and some
+// with a change.
+type trials interface {
+	clean(ctx context.Context, parallel int) ([]test, error)
+	with(ctx context.Context, m *mutant, names []string, limit time.Duration) error
+}
+
+// effort is what trying changes may take.
+type effort struct {
+	parallel int
+	grace    time.Duration // added to the time that tests of a change may take
+	budget   time.Duration // no change is tried after it; 0: no limit
+	apart    time.Duration // tests that take longer run one by one, each in a process of its own
+	tell     func(m *mutant)
+}
+
+// try runs, for each change, the tests that come to its function, the quickest first. It tells of each change that was tried.
+func try(ctx context.Context, t trials, picked []*mutant, e effort) error {
 	begin := time.Now()
-	tests, err := b.clean(ctx, parallel)
+	tests, err := t.clean(ctx, e.parallel)
 	if err != nil {
 		return err
 	}
+	slices.SortStableFunc(tests, func(x, y test) int { return cmp.Compare(x.took, y.took) })
 	for _, m := range picked {
 		for i := range tests {
 			if tests[i].reached[m.where()] {
@@ -51,42 +68,42 @@ func (b *builder) try(ctx context.Context, picked []*mutant, parallel int, budge
 			}
 		}
 	}
-	each(parallel, len(picked), func(i int) {
-		if ctx.Err() == nil && (budget == 0 || time.Since(begin) < budget) {
-			picked[i].fate = b.tryOne(ctx, picked[i], tests)
+	each(e.parallel, len(picked), func(i int) {
+		if ctx.Err() == nil && (e.budget == 0 || time.Since(begin) < e.budget) {
+			picked[i].fate = tryOne(ctx, t, picked[i], tests, e)
+			e.tell(picked[i])
 		}
 	})
 	return ctx.Err()
 }
 
-func (b *builder) tryOne(ctx context.Context, m *mutant, tests []test) fate {
-	if len(m.reachedBy) == 0 {
-		return survived
-	}
+func tryOne(ctx context.Context, t trials, m *mutant, tests []test, e effort) fate {
 	// First all quick ones in one process, then the others one by one.
 	var quick []string
 	var quickTook time.Duration
 	var slow []test
 	for _, i := range m.reachedBy {
-		if tests[i].took < time.Second {
+		if tests[i].took < e.apart {
 			quick = append(quick, tests[i].name)
 			quickTook += tests[i].took
 		} else {
 			slow = append(slow, tests[i])
 		}
 	}
-	if len(quick) > 0 && b.run(ctx, m.id, "", quick, slower*quickTook+b.grace) != nil {
-		return killed
+	if len(quick) > 0 {
+		m.killedBy = t.with(ctx, m, quick, slower*quickTook+e.grace)
 	}
-	for _, t := range slow {
-		if b.run(ctx, m.id, "", []string{t.name}, slower*t.took+b.grace) != nil {
-			return killed
+	for _, s := range slow {
+		if m.killedBy == nil {
+			m.killedBy = t.with(ctx, m, []string{s.name}, slower*s.took+e.grace)
 		}
+	}
+	if m.killedBy != nil {
+		return killed
 	}
 	return survived
 }
 
-// clean runs each test alone without a change, to learn how long it takes and to which functions it comes.
 func (b *builder) clean(ctx context.Context, parallel int) ([]test, error) {
 	cmd := exec.CommandContext(ctx, b.binary(), "-test.list", "^(Test|Fuzz|Example)")
 	cmd.Dir = filepath.Join(b.root, b.pkg)
@@ -109,20 +126,28 @@ func (b *builder) clean(ctx context.Context, parallel int) ([]test, error) {
 			tests[i].reached[strings.TrimSpace(line)] = true
 		}
 	})
-	slices.SortStableFunc(tests, func(x, y test) int { return cmp.Compare(x.took, y.took) })
 	return tests, errors.Join(errs...)
 }
 
-// run runs tests with a change, in a folder for temporary files of its own. Its children do not outlive it.
+func (b *builder) with(ctx context.Context, m *mutant, names []string, limit time.Duration) error {
+	return b.run(ctx, m.id, "", names, limit)
+}
+
 func (b *builder) run(ctx context.Context, id int, reached string, names []string, limit time.Duration) error {
-	temp, err := os.MkdirTemp(b.work, "tmp")
+	cmd := exec.Command(b.binary(), "-test.failfast", "-test.timeout=0", "-test.run", "^("+strings.Join(names, "|")+")$")
+	cmd.Dir = filepath.Join(b.root, b.pkg)
+	cmd.Env = []string{"MUTANT=" + strconv.Itoa(id), "MUTANT_REACHED=" + reached}
+	return runTests(ctx, cmd, b.work, limit)
+}
+
+// runTests runs tests, with more variables of the environment and a folder for temporary files of its own. Their children do not outlive them.
+func runTests(ctx context.Context, cmd *exec.Cmd, work string, limit time.Duration) error {
+	temp, err := os.MkdirTemp(work, "tmp")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	cmd := exec.Command(b.binary(), "-test.failfast", "-test.timeout=0", "-test.run", "^("+strings.Join(names, "|")+")$")
-	cmd.Dir = filepath.Join(b.root, b.pkg)
-	cmd.Env = append(os.Environ(), "MUTANT="+strconv.Itoa(id), "MUTANT_REACHED="+reached, "TMPDIR="+temp)
+	cmd.Env = append(append(os.Environ(), "TMPDIR="+temp), cmd.Env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = 2 * time.Second

@@ -36,7 +36,7 @@ class Arena:
         blocks = sorted(blocks, key=lambda block: -block.nbytes)
         need = sum(block.nbytes + _ALIGN for block in blocks) + 4096 + 200 * len(blocks)
         why = self._why_disk(need)
-        if not why:
+        if why == "":
             try:
                 self._fill(self._memory, blocks, need)
                 self.path = "/proc/self/fd/%d" % self._memory.fd

@@ -172,11 +172,22 @@ class Labels:
         return self._words is True
 
 
+def ignored_labels(ignore_index):
+    """ignore_index, one label or several, as a list of numbers and words."""
+    values = ignore_index.tolist() if hasattr(ignore_index, "tolist") else ignore_index
+    if values is None:
+        return []
+    values = values if isinstance(values, (list, tuple, set)) else [values]
+    if not all(isinstance(value, str) or isinstance(value, numbers.Real) and value % 1 == 0 for value in values):
+        raise TypeError("collapse: ignore_index is %r; a label or a list of them is wanted" % (ignore_index,))
+    return [value if isinstance(value, str) else int(value) for value in values]
+
+
 def whole_numbers(y, what):
     """int64, from an array of integers, booleans or floats without a fraction."""
-    if y.dtype.kind == "f" and y.size:
+    if y.dtype.kind == "f":  # an empty list is one of floats
         whole = np.rint(y)
-        if not (whole == y).all() or np.abs(y).max() >= 2.0 ** 53:
+        if y.size and (not (whole == y).all() or np.abs(y).max() >= 2.0 ** 53):
             raise TypeError("collapse: %s: %r is not a class number; integers or words are wanted" % (what, y[(whole != y) | (np.abs(y) >= 2.0 ** 53)].flat[0].item()))
         return whole.astype(np.int64)
     if y.dtype.kind not in "biu":

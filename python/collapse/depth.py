@@ -6,7 +6,6 @@ import tempfile
 from .command import call, find_binary
 from .result import PROPERTIES, Result
 
-_FLAGS = ("measures", "classes", "ignore_index", "min_count", "imbalance", "null", "rcond", "threads")  # of measure()
 _DRAWN = (PROPERTIES["NC1"], "nc1_trace_ratio", PROPERTIES["NC2"], "ncc_accuracy")
 
 
@@ -39,10 +38,10 @@ def measure_layers(model, batches, layers=None, *, pool="mean", keep="features",
     """
     import torch
 
-    from .measuring import measure_flags, to_list
+    from .measuring import FLAG_OPTIONS, measure_flags
     from .tap import Tap
-    ignored = [label for label in to_list(tap.get("ignore_index")) if not isinstance(label, str)]  # rows of which nobody needs features
-    flags = measure_flags(**{name: tap.pop(name) for name in list(tap) if name in _FLAGS})
+    ignored = tap.get("ignore_index")
+    flags = measure_flags(**{name: tap.pop(name) for name in list(tap) if name in FLAG_OPTIONS})
     kept = folder is not None
     parent = None if kept else tempfile.mkdtemp(prefix="collapse-")
     folder = folder if kept else parent + "/capture"
@@ -52,7 +51,7 @@ def measure_layers(model, batches, layers=None, *, pool="mean", keep="features",
         with torch.no_grad(), Tap(model, folder, layers=_children(model) if layers is None else list(layers), pool=pool, keep=keep, **tap) as capture:
             for x, y in batches:
                 model(x)
-                capture.labels(y, ignore_index=ignored or None)
+                capture.labels(y, ignore_index=ignored)
         document = call([find_binary(binary), "measure", "--json", folder, "--layers", "*"] + flags + list(arguments))
     finally:
         for module, training in modes.items():

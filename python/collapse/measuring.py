@@ -8,7 +8,7 @@ import tempfile
 from typing import Any, Optional, Sequence, Union
 
 from .arena import available_memory
-from .arrays import Labels, block, file_of, is_tensor, rows
+from .arrays import Labels, block, file_of, ignored_labels, is_tensor, rows
 from .command import MeasureError, call, find_binary
 from .command import measure as measure_folder
 from .helper import helper_of, say_once
@@ -83,12 +83,16 @@ def _files(features, labels, W, b):
     return [part for flag, value in paths for part in (flag, os.fspath(value))]
 
 
+# Options of measure() that are flags of the program, for doors that capture before they measure.
+FLAG_OPTIONS = ("measures", "classes", "ignore_index", "min_count", "imbalance", "null", "rcond", "threads")
+
+
 def measure_flags(measures=None, classes=None, ignore_index=None, drop_nonfinite=False, **others):
     """The flags of `collapse measure` for options of measure()."""
     names = [] if classes is None or isinstance(classes, numbers.Integral) else [str(name) for name in classes]
     if any("," in name for name in names):
         raise ValueError("collapse: a name in classes has a comma; pass arrays, or files whose labels are numbers")
-    flags = _flags(measures=_keys(measures), ignore_label=to_list(ignore_index), classes=None if names else classes, class_names=",".join(names) or None,
+    flags = _flags(measures=_keys(measures), ignore_label=ignored_labels(ignore_index), classes=None if names else classes, class_names=",".join(names) or None,
                    **others)
     return flags + (["--drop-nonfinite"] if drop_nonfinite else [])
 
@@ -98,7 +102,7 @@ def measure_arrays(H, y, W=None, b=None, *, test=None, ood=None, true=None, corr
     """measure() of arrays."""
     if keep not in (None, "samples", "states"):
         raise ValueError("collapse: keep is %r; it must be 'samples' or 'states'" % (keep,))
-    ignore = to_list(ignore_index)
+    ignore = ignored_labels(ignore_index)
     names = Labels(classes)
     blocks = _train(H, y, names, ignore) + _classifier(W, b)
     train = blocks[0]
@@ -180,14 +184,6 @@ def _keys(measures):
     return ",".join(measures)
 
 
-def to_list(ignore_index):
-    """ignore_index as a list of numbers and words."""
-    if ignore_index is None:
-        return []
-    values = ignore_index if isinstance(ignore_index, (list, tuple, set)) else [ignore_index]
-    return [value if isinstance(value, str) else int(value) for value in values]
-
-
 def _flags(**values):
     flags = []
     for name, value in values.items():
@@ -267,14 +263,15 @@ _ARGUMENTS = {"--drop-nonfinite": "drop_nonfinite=True", "--measures": "measures
 
 
 def _result(answer, helper, names):
-    path = helper.arena.path or ""
+    path = helper.arena.path  # None if states were handed over, and nothing else
+    plain = lambda text: text.replace(path, "the arrays") if path else text
     if answer["exit"] != 0:
-        said = re.sub("|".join(map(re.escape, _ARGUMENTS)) + r"(?![\w-])", lambda m: _ARGUMENTS[m.group()], answer["said"].replace(path, "the arrays"))
+        said = re.sub(r"(?:%s)(?![\w-])" % "|".join(map(re.escape, _ARGUMENTS)), lambda m: _ARGUMENTS[m.group()], plain(answer["said"]))
         raise MeasureError("collapse: " + re.sub("^collapse: ", "", said), answer["exit"], answer["said"])
     document = answer["document"]
     for of in document.get("inputs", []):
         of["files"] = ["memory" if f == path else f for f in of["files"]]
-    document["notes"] = [note.replace(path, "the arrays") for note in document.get("notes", [])]
+    document["notes"] = [plain(note) for note in document.get("notes", [])]
     document["notes"] += ["ignore_index %s: no sample has this label" % word for word in names.unseen]
     if names.names is not None:
         _name_classes(document, names.names)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .arrays import whole_numbers
+from .arrays import ignored_labels, whole_numbers
 
 POOLS = ("mean", "flatten", "tokens", "positions")
 
@@ -132,8 +132,8 @@ class Dropped:
                 raise TypeError("collapse: mask is %s; True (or 1) where a label counts is wanted, False (or 0) elsewhere" % values.dtype)
             kept = integers(values, "mask values", positions).astype(bool)
         counts = {}
-        for index in _indices(ignore_index):
-            hit = kept & (y == index)
+        for index in ignored_labels(ignore_index):
+            hit = kept & (False if isinstance(index, str) else y == index)  # labels are numbers here
             counts[index] = int(hit.sum())
             kept = kept & ~hit
         if (y[kept] < 0).any() and not (signs and np.isin(y[kept], (-1, 1)).all()):
@@ -154,12 +154,3 @@ class Dropped:
     def describe(self):
         return {"positions": self.positions, "total": self.total, "mask": self.by_mask,
                 "ignore_index": {str(index): n for index, n in self.by_index.items()}}
-
-
-def _indices(ignore_index):
-    if ignore_index is None:
-        return []
-    values = np.atleast_1d(array_of(ignore_index))
-    if values.dtype.kind not in "iu" or values.ndim != 1:
-        raise TypeError("collapse: ignore_index is %r; an integer or a list of them is wanted" % (ignore_index,))
-    return [int(value) for value in values]

@@ -28,9 +28,11 @@ needs_torchvision = unittest.skipUnless(torch and torchvision, "torchvision is n
 
 
 class FolderTest(unittest.TestCase):
-    """Gives every test an empty folder of its own."""
+    """Gives every test an empty folder of its own, and random numbers that do not depend on the tests before it."""
 
     def setUp(self):
+        if torch:
+            torch.manual_seed(0)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = os.path.join(folder.name, "capture")

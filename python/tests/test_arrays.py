@@ -221,6 +221,7 @@ class RefusedTest(ArraysTest):
     def test_labels(self):
         H, y, W, b = made()
         for kind, words, labels in ((ValueError, "59 labels for 60 rows", y[1:]), (ValueError, r"x.argmax\(1\)", np.eye(3)[y]), (ValueError, "shape \\(\\)", 3),
+                                    (ValueError, r"shape \(60, 2, 2\); one label for each row of features is wanted: x.reshape\(-1\)$", np.zeros((60, 2, 2), int)),
                                     (ValueError, "leave its samples out with ignore_index=-100", np.where(y == 1, -100, y)),
                                     (TypeError, "0.5 is not a class number", y + .5), (TypeError, "not a class number", np.where(y == 1, np.nan, y)),
                                     (TypeError, "holds None; integers", [None] * 60), (TypeError, "holds 0 beside words", np.array([0, "cat"] * 30, object)),

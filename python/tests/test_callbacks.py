@@ -1,5 +1,5 @@
-"""The callbacks, on real torch models. lightning, transformers and keras are not installed here: each is a stand-in built from the
-signatures of its public source,
+"""The callbacks, on real torch models. lightning, transformers and keras are not installed here (test_decisions has them, where they are): each is
+a stand-in built from the signatures of its public source,
 
     Lightning-AI/pytorch-lightning 20a82d0  src/lightning/pytorch/callbacks/callback.py   on_train_epoch_end(trainer, pl_module)
     huggingface/transformers 01081ce        src/transformers/trainer_callback.py          on_epoch_end(args, state, control, **kwargs), kwargs model, train_dataloader
@@ -81,6 +81,14 @@ class PlainTest(FolderTest):
         self.assertAlmostEqual(meter.history.curve("train/nc1_pinv")[1][0], expected(h, y)["nc1_pinv"], delta=1e-6)
         self.assertEqual(os.listdir(self.folder), ["history.jsonl"])
 
+    def test_options_are_those_of_measure(self):
+        net, loader = Net(), batches()
+        meter = collapse.callbacks.Meter(loader, measures=["accuracy", "nc1_pinv"], classes=["a", "b", "c"], null=0, arguments=["--min-count", "2"])
+        result = meter(net, 1)
+        self.assertEqual((sorted(result.measures), result["labels"]), (["accuracy", "nc1_pinv"], ["a", "b", "c"]))
+        with self.assertRaisesRegex(TypeError, "no option 'evry'; options of measure.. that go here are measures, classes, "):
+            collapse.callbacks.Meter(loader, evry=2)
+
     def test_modes_come_back(self):
         net = Net().train()
         net.body[2].eval()
@@ -146,6 +154,7 @@ class LibrariesTest(FolderTest):
         with stand_ins(lightning__pytorch__callbacks={"Callback": Callback}):
             callback = fresh("lightning").CollapseCallback(self.folder)
         self.assertIsInstance(callback, Callback)
+        self.assertIsNone(callback.history)  # until it knows the loader
         for epoch in (0, 1):
             callback.on_train_epoch_end(types.SimpleNamespace(train_dataloader=loader, current_epoch=epoch, world_size=1, global_rank=0), net)
         h, y = features(net, loader)
@@ -178,6 +187,7 @@ class LibrariesTest(FolderTest):
         class TrainerCallback: pass
         with stand_ins(transformers={"TrainerCallback": TrainerCallback}):
             callback = fresh("huggingface").CollapseCallback()
+        self.assertIsNone(callback.history)
         net, loader = Net(), batches()
         callback.on_epoch_end(types.SimpleNamespace(world_size=1), types.SimpleNamespace(epoch=2.0), None, model=net, train_dataloader=[{"x": x, "labels": y} for x, y in loader])
         h, y = features(net, loader)

@@ -126,9 +126,13 @@ class CommandTest(FolderTest):
         write_capture(self.folder)
         with self.assertRaisesRegex(MeasureError, "exit status 2:\nfeatures: row 3 has NaN") as caught:
             measure(self.folder, binary=self.program("print('features: row 3 has NaN', file=sys.stderr); sys.exit(2)"))
-        self.assertEqual(caught.exception.exit_code, 2)
-        with self.assertRaisesRegex(MeasureError, "did not answer with one JSON document.*'nonsense"):
-            measure(self.folder, binary=self.program("print('nonsense')"))
+        self.assertEqual((caught.exception.exit_code, caught.exception.stderr), (2, "features: row 3 has NaN\n"))
+        with self.assertRaisesRegex(MeasureError, r"exit status 3:\n\(it said nothing\)$") as caught:
+            measure(self.folder, binary=self.program("sys.exit(3)"))
+        self.assertEqual((caught.exception.exit_code, caught.exception.stderr), (3, ""))
+        with self.assertRaisesRegex(MeasureError, "did not answer with one JSON document.*; it began with 'nonsense(x){72}'$") as caught:
+            measure(self.folder, binary=self.program("print('nonsense' + 100 * 'x'); print('and more', file=sys.stderr)"))
+        self.assertEqual((caught.exception.exit_code, caught.exception.stderr), (0, "and more\n"))
 
     def test_where_the_program_is_found(self):
         program = self.program("pass")

@@ -1,8 +1,10 @@
-"""The table of what labels mean, through every door of the package: arrays, files, the folder of a Tap, layers. The program's own tests take it
-through files and the page (internal/featurefiles/decisiontest)."""
+"""The table of what labels mean, through every door of the package: arrays, files, the folder of a Tap, layers, a loop's Meter, and the callbacks of
+Lightning, the Hugging Face Trainer and Keras, called by these libraries. The program's own tests take it through files and the page
+(internal/featurefiles/decisiontest)."""
 
 import importlib.util
 import json
+import logging
 import os
 import re
 import unittest
@@ -14,15 +16,24 @@ from support import ROOT, FolderTest, needs_torch, torch
 import collapse
 import collapse.callbacks
 
-# No stand-in: Keras itself, on PyTorch, in the environment of scripts/peers_env.sh.
-needs_keras = unittest.skipUnless(torch and importlib.util.find_spec("keras"), "keras is not installed")
 TABLE = os.path.join(ROOT, os.pardir, "internal", "featurefiles", "decisiontest", "decisions.json")
 N, D = 24, 5
+
+
+def needs(library):
+    """No stand-in: the library itself, on PyTorch, in the environment of scripts/peers_env.sh."""
+    return unittest.skipUnless(torch and importlib.util.find_spec(library), library + " is not installed")
 
 
 def decisions():
     with open(TABLE, encoding="utf-8") as f:
         return json.load(f)
+
+
+def of_models():
+    """The rows for doors that take a model, which always has a classifier: without one there is nothing to prove and no input to take. Of one
+    row, a Tap makes two (kinds.py), and so decides otherwise."""
+    return [case for case in decisions() if case.get("rows") and case.get("tap") != ""]
 
 
 def made(case):
@@ -80,29 +91,89 @@ class DecisionsTest(FolderTest):
 
     @needs_torch
     def test_the_folder_of_a_tap(self):
-        for i, case in enumerate(decisions()):
-            if case.get("rows") and case.get("tap") != "":
-                self.check(case, lambda: self.tapped(case, "%s%d" % (self.folder, i)), case.get("tap", case.get("refused")))
+        for i, case in enumerate(of_models()):
+            self.check(case, lambda: self.tapped(case, "%s%d" % (self.folder, i)), case.get("tap", case.get("refused")))
 
     @needs_torch
     def test_layers(self):
-        for case in decisions():
-            if case.get("rows") and case.get("tap") != "":
-                H, y, W = made(case)
-                layers = lambda: collapse.measure_layers(model_of(W), [(torch.tensor(H), y)], ["0"], **options(case))["features"]
-                self.check(case, layers, case.get("tap", case.get("refused")))
+        for case in of_models():
+            H, y, W = made(case)
+            layers = lambda: collapse.measure_layers(model_of(W), [(torch.tensor(H), y)], ["0"], **options(case))["features"]
+            self.check(case, layers, case.get("tap", case.get("refused")))
 
     @needs_torch
     def test_the_meter_of_a_loop(self):
-        for case in decisions():
-            if case.get("rows") and case.get("tap") != "":
-                H, y, W = made(case)
-                given = case.get("classes")
-                arguments = [] if given is None else ["--classes", str(given)] if isinstance(given, int) else ["--class-names", ",".join(given)]
-                meter = collapse.callbacks.Meter([(torch.tensor(H), y)], ignore_index=numbers_of(case), arguments=arguments + ["--null", "0"])
-                self.check(case, lambda: meter(model_of(W), 1), case.get("tap", case.get("refused")))
+        for case in of_models():
+            H, y, W = made(case)
+            meter = collapse.callbacks.Meter([(torch.tensor(H), y)], **options(case))
+            self.check(case, lambda: meter(model_of(W), 1), case.get("tap", case.get("refused")))
 
-    @needs_keras
+    @needs("lightning")
+    def test_the_callback_of_lightning(self):
+        import lightning
+        logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+
+        from collapse.callbacks.lightning import CollapseCallback
+
+        class Module(lightning.LightningModule):
+            def __init__(self, model):
+                super().__init__()
+                self.model = model
+
+            def forward(self, x):
+                return self.model(x)
+
+            def training_step(self, batch, _):
+                return 0 * self(batch[0]).sum()
+
+            def configure_optimizers(self):
+                return torch.optim.SGD(self.parameters(), lr=0.1)
+
+        for case in of_models():
+            H, y, W = made(case)
+            kept = Kept()
+            trainer = lightning.Trainer(max_epochs=1, callbacks=[CollapseCallback(kept, **options(case))], default_root_dir=self.folder, accelerator="cpu", logger=False,
+                                        enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
+            loader = torch.utils.data.DataLoader([(H, y)], batch_size=None)
+            self.check(case, lambda: trainer.fit(Module(model_of(W)), loader) or kept.result, case.get("tap", case.get("refused")))
+
+    @needs("transformers")
+    def test_the_callback_of_the_hugging_face_trainer(self):
+        for case in of_models():
+            self.check(case, lambda: self.trained(case, **options(case)), case.get("tap", case.get("refused")))
+
+    @needs("transformers")
+    def test_the_hugging_face_trainer_s_own_ignored_label(self):
+        """Losses of transformers ignore −100, so its callback leaves it out unless told otherwise: the one default that no other door has."""
+        (case,) = [case for case in of_models() if case.get("ignore") == [-100]]
+        self.check(case, lambda: self.trained(case, null=0), None)
+
+    def trained(self, case, **options):
+        """What the callback of the Hugging Face Trainer measures."""
+        import transformers
+
+        from collapse.callbacks.huggingface import CollapseCallback
+
+        class Model(torch.nn.Module):
+            def __init__(self, model):
+                super().__init__()
+                self.model = model
+
+            def forward(self, x, labels=None):
+                logits = self.model(x)
+                return {"loss": 0 * logits.sum(), "logits": logits}
+
+        H, y, W = made(case)
+        kept = Kept()
+        batch = {"x": torch.tensor(H), "labels": y if y.dtype.kind == "U" else torch.tensor(y)}
+        arguments = transformers.TrainingArguments(output_dir=self.folder, num_train_epochs=1, use_cpu=True, remove_unused_columns=False, report_to=[], save_strategy="no",
+                                                   disable_tqdm=True)
+        trainer = transformers.Trainer(Model(model_of(W)), arguments, train_dataset=[batch], data_collator=lambda batches: batches[0], callbacks=[CollapseCallback(kept, **options)])
+        trainer.remove_callback(transformers.PrinterCallback)
+        trainer.train()
+        return kept.result
+
+    @needs("keras")
     def test_the_callback_of_keras(self):
         os.environ.setdefault("KERAS_BACKEND", "torch")
         import keras
@@ -126,13 +197,8 @@ class DecisionsTest(FolderTest):
         model = model_of(W)
         with torch.no_grad(), collapse.Tap(model, folder) as tap:
             model(torch.tensor(H))
-            tap.labels(y, ignore_index=numbers_of(case))
+            tap.labels(y, ignore_index=case.get("ignore"))
         return collapse.measure(folder, **options(case))
-
-
-def numbers_of(case):
-    """The labels to ignore that are numbers, as a Tap takes them."""
-    return [x for x in case.get("ignore", []) if not isinstance(x, str)] or None
 
 
 class Kept(collapse.History):

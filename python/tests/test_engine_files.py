@@ -62,6 +62,17 @@ class Files(FolderTest):
         self.hold(header(npy_text("(2, 3)"), np.arange(6, dtype="<f4").tobytes(), 2))
         self.assertEqual(read().tolist(), [[0, 1, 2], [3, 4, 5]])
 
+    def test_what_was_found_and_what_was_wanted(self):
+        for content, words in ((header(npy_text("(2, 3)", order="True"), b"\0" * 24), "holds <f4 of shape (2, 3), by columns; wanted <f4 of shape (2, any)"),
+                               (header(npy_text("(3, 3)", "<f8"), b"\0" * 72), "holds <f8 of shape (3, 3); wanted <f4 of shape (2, any)"),
+                               (header(npy_text("(2, 3)"), b"\0" * 20), "holds 20 bytes behind its header; <f4 of shape (2, 3) takes 24"),
+                               (header("{}" + " " * 4095), "has a header of 4097 bytes; wanted at most 4096"), (header("{}" + " " * 4094), "has a damaged header"),
+                               (b"PK", "is not a .npy file of version 1 or 2")):
+            self.hold(content)
+            with self.assertRaises(InputError) as raised:
+                npy.read(self.path, np.float32, (2, None))
+            self.assertEqual(str(raised.exception), self.path + " " + words)
+
     def test_what_is_no_file(self):
         os.mkfifo(self.path)
         for path in (self.path, self.made.path, self.made.path + "/none"):

@@ -93,7 +93,8 @@ class ProductsTest(unittest.TestCase):
             "linear": lambda: F.linear(tokens, W, b), "by keyword": lambda: F.linear(h, weight=W, bias=b), "@": lambda: tokens @ W.t(),
             "matmul": lambda: torch.matmul(h, W.t()), "method": lambda: h.matmul(W.t()), "mm": lambda: h.mm(W.t()), "one column": lambda: h @ W[0],
             "addmm": lambda: torch.addmm(b, h, W.t()), "einsum": lambda: torch.einsum("...d,kd->...k", tokens, W), "einsum of a list": lambda: torch.einsum("ntd,kd->ntk", [tokens, W]),
-            "einsum of a transposed one": lambda: torch.einsum("nd, dk -> nk", h, W.t()), "1d": lambda: F.conv1d(image.flatten(2), W[:, :, None], b),
+            "einsum by numbers": lambda: torch.einsum(h, [0, 1], W, [2, 1], [0, 2]), "einsum of a transposed one": lambda: torch.einsum("nd, dk -> nk", h, W.t()),
+            "1d": lambda: F.conv1d(image.flatten(2), W[:, :, None], b),
             "2d": lambda: F.conv2d(image, W[:, :, None, None], b), "same": lambda: F.conv2d(image, W[:, :, None, None], b, padding="same"),
             "whole": lambda: F.conv2d(image, torch.randn(K, D, 3, 2), b), "3d": lambda: F.conv3d(image[..., None], W[:, :, None, None, None]),
         }.items():
@@ -121,7 +122,7 @@ class ProductsTest(unittest.TestCase):
 
     def test_only_the_last_products_are_kept(self):
         from collapse.products import LATEST
-        h, W = torch.randn(7, D), torch.randn(D, D)
+        h, W = torch.randn(7, D), torch.ones(D, D)
         found, _ = self.products(lambda: [F.linear(h, W * i) for i in range(LATEST + 5)])
         self.assertEqual([float(p.weight[0, 0] / W[0, 0]) for p in found], [float(i) for i in range(5, LATEST + 5)])
 
@@ -188,6 +189,14 @@ class ChoiceTest(CaptureTest):
         for model, pick in ((build("TwoViews"), 2), (build("TwoViews"), "b"), (named, "c"), (named, 0)):
             self.setUp()
             self.refused(model, x, "is no part of the (tuple|dict) that the model returns", [], logits=pick)
+
+    def test_nothing_that_could_be_a_classifier(self):
+        x = inputs("Net")
+        empty = nn.Sequential(nn.ReLU(), nn.Tanh()).eval()
+        self.refused(empty, x, "no linear layer, matrix product or 1×1 convolution was seen in the first forward pass", [])
+        self.refused(nn.Sequential(nn.Linear(8, K), nn.LogSigmoid(), nn.Threshold(9, float("nan"))).eval(), x, "holds NaN or infinity, which proves no classifier", [])
+        self.refused(nn.Sequential(nn.Linear(8, K)).eval(), x[:0], "first batch is empty, and the classifier is proved on it", [])
+        self.refused(nn.Sequential(nn.Linear(8, K), nn.Hardtanh(-.1, .1)).eval(), x, r"\(the last one to run was '0'\): something else follows", [])
 
     def test_models_that_return_no_logits(self):
         class OnlyLoss(kinds.Net):

@@ -198,5 +198,69 @@ class HelperTest(FolderTest):
         self.measure()
 
 
+@unittest.skipIf(os.name == "nt", "programs are scripts")
+class ProgramTest(FolderTest):
+    """Programs that answer otherwise than they should."""
+
+    def helper(self, script):
+        program = self.folder + "-program"
+        with open(program, "w") as f:
+            f.write("#!/bin/sh\n" + script)
+        os.chmod(program, 0o755)
+        made = helper.Helper(program)
+        self.addCleanup(made.end)
+        return made
+
+    def test_questions_and_answers(self):
+        made = self.helper('echo "$@" >&2; while read line; do echo "{\\"asked\\": $line}"; done')
+        self.assertIsNone(made.pid)
+        for arguments in (["a b", "c"], ["d" * 70000], []):
+            self.assertEqual(made.ask(arguments), {"asked": {"arguments": arguments}})
+        pid = made.pid
+        self.assertFalse(ended(pid, 0.01))
+        made._errors.seek(0)
+        self.assertEqual(made._errors.read(), b"measure --requests\n")
+        self.assertEqual(os.getpgid(pid) == os.getpgid(0), False)  # Ctrl-C at the terminal is not for it
+        made.end()
+        self.assertTrue(ended(pid))
+        self.assertIsNone(made.pid)
+
+    def test_an_answer_that_is_none(self):
+        made = self.helper("read line; echo nonsense" + 90 * "x" + "; read line")
+        with self.assertRaisesRegex(collapse.MeasureError, r"did not answer with a line of JSON; it began with b'nonsensex{72}'$") as caught:
+            made.ask([])
+        self.assertIsNone(caught.exception.exit_code)
+        self.assertIsNone(made.pid)  # the next answer would be that of this question
+
+    def test_half_an_answer_and_its_last_words(self):
+        made = self.helper("read line; printf '{'; for i in 1 2 3 4 5 6 7 8 9 10; do printf '%01000d' $i >&2; done; exit 7")
+        words = r"`.*-program measure --requests` ended \(exit status 7\) before it answered:\n0{999}7"
+        with warnings.catch_warnings(record=True) as caught, self.assertRaisesRegex(collapse.MeasureError, words) as raised:
+            warnings.simplefilter("always")
+            made.ask([])
+        self.assertEqual((raised.exception.exit_code, len(raised.exception.stderr), raised.exception.stderr[-2:], caught), (7, 4000, "10", []))  # a new one is not tried twice
+        made = self.helper("exit 3")
+        with self.assertRaisesRegex(collapse.MeasureError, r"\(exit status 3\) before it answered; it said nothing$") as raised:
+            made.ask([])
+        self.assertEqual(raised.exception.stderr, "")
+
+    def test_one_that_ends_after_each_answer_is_started_for_each(self):
+        made = self.helper("read line; echo '{}'")
+        helper._said.clear()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self.assertEqual([made.ask([]) for _ in range(4)], [{}] * 4)
+        self.assertEqual([(str(w.message), w.category) for w in caught], [("collapse: the helper process had ended (exit status 0) and was started again", RuntimeWarning)])
+
+    def test_where_no_temporary_folder_takes_a_file_words_are_lost(self):
+        with mock.patch.object(tempfile, "TemporaryFile", side_effect=OSError("read only")):
+            with self.assertRaisesRegex(collapse.MeasureError, "exit status 3. before it answered; it said nothing"):
+                self.helper("echo words >&2; exit 3").ask([])
+
+    def test_endings(self):
+        for status, words in ((0, "exit status 0"), (3, "exit status 3"), (None, "exit status None"), (-15, "signal 15"), (-9, "signal 9, as when memory runs out")):
+            self.assertEqual(helper._ending(status), words)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -117,6 +117,8 @@ class HistoryTest(FolderTest):
     def test_pictures_by_matplotlib(self):
         file = os.path.join(os.path.dirname(self.folder), "x.png")
         figure = collapse.History().add(1, loss=1).add(2, loss=100).plot(file, ["loss"])
+        self.assertTrue(figure.get_constrained_layout())
+        self.assertEqual(list(figure.get_size_inches()), [4, 2.6])
         panel, = figure.axes
         self.assertEqual((panel.get_title(), panel.get_xlabel(), panel.get_yscale()), ("loss", "epoch", "log"))
         line, = panel.lines

@@ -1,6 +1,7 @@
 """Labels of tokens and pixels, labels that stand for none, and folders that are used again."""
 
 import os
+import re
 import unittest
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from kinds import D, K, N, T, build, inputs
 from support import CaptureTest, needs_torch, torch
 
+import collapse
 from collapse import Tap, capture_info
 
 
@@ -87,8 +89,22 @@ class LabelsTest(LabelledTest):
             with self.assertRaisesRegex(ValueError, words):
                 self.capture(calls=[((labels,), {})])
         self.setUp()
-        with self.assertRaisesRegex(TypeError, "ignore_index is 1.5"):
-            self.capture(calls=[((y,), {"ignore_index": 1.5})])
+        for value in (1.5, float("nan"), float("inf"), [0, None], {"a": 0}):
+            self.setUp()
+            with self.assertRaisesRegex(TypeError, "ignore_index is %s; a label or a list" % re.escape(repr(value))):
+                self.capture(calls=[((y,), {"ignore_index": value})])
+            with self.assertRaisesRegex(TypeError, "ignore_index is %s; a label or a list" % re.escape(repr(value))):
+                collapse.measure(np.zeros((4, 2)), [0, 0, 1, 1], ignore_index=value)
+
+    def test_labels_to_ignore_are_given_as_measure_takes_them(self):
+        y = torch.arange(N * T).reshape(N, T) % K - 1
+        for value, counted in ((-1, {"-1": N * T // K}), ([-1], {"-1": N * T // K}), (np.array([-1, 0]), {"-1": N * T // K, "0": N * T // K}), (torch.tensor(-1), {"-1": N * T // K}),
+                               (-1.0, {"-1": N * T // K}),
+                               ({-1}, {"-1": N * T // K}), (["cat", -1], {"cat": 0, "-1": N * T // K})):  # a word is no label here, and leaves nothing out
+            self.setUp()
+            self.assertEqual(self.capture(calls=[((y,), {"ignore_index": value})])["dropped"]["ignore_index"], counted)
+        self.setUp()
+        self.assertEqual(self.capture(calls=[((y + 1,), {"ignore_index": []})])["dropped"], {"positions": N * T, "total": 0, "mask": 0, "ignore_index": {}})
 
     def test_a_refused_label_does_not_lose_the_batch(self):
         model, y = build("Net"), torch.zeros(N, dtype=torch.int64)

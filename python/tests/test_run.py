@@ -207,7 +207,8 @@ class WithoutALab(unittest.TestCase):
         self.assertFalse(os.path.exists(folder))
         run.report(1, {"loss": 1})
         run.done()
-        with self.assertRaises(ValueError):
+        self.assertEqual((run.setting("lr"), run.settings, run.seed, run.horizon(), run.info, list(run.epochs(1))), (None, {}, None, None, None, [1]))
+        with self.assertRaisesRegex(ValueError, "outside a lab the number of epochs is not known; write run.epochs"):
             run.epochs()
 
     def test_torch_is_not_imported(self):

@@ -79,6 +79,29 @@ class StateFilesTest(StatesTest):
                 self.same(read_state(self.folder + "/features.ncs"), sums(stream("features"), y))
                 self.same(read_state(self.folder + "/layers/body.one.ncs"), sums(stream("layers/body.one"), y))
 
+    def test_where_there_is_no_float64_sums_are_on_the_cpu(self):
+        cpu, other = torch.device("cpu"), torch.device("meta")
+        self.assertEqual((states.device_of_sums(cpu), states.device_of_sums(other)), (cpu, other))
+        for error in (TypeError, RuntimeError):
+            with mock.patch.object(torch, "zeros", side_effect=error("MPS has no float64")):
+                self.assertEqual(states.device_of_sums(other), cpu)
+
+    def test_whether_float32_holds_every_number(self):
+        """It says how exact the given numbers are."""
+        exact, third = torch.ones(2, 2).double(), torch.tensor([[1, 1 / 3], [2, 3]], dtype=torch.float64)
+        for batches, want in (([exact], True), ([exact.float() / 3], True), ([third], False), ([third[:, 1:]], False), ([third, exact], False), ([exact, third], False)):
+            self.setUp()
+            writer = states.StateWriter(self.folder)
+            for rows in batches:
+                writer.append({"features": rows, "labels": np.array([0, 1])})
+            writer.close()
+            self.assertIs(read_state(self.folder + "/features.ncs")["float32"], want)
+
+    def test_the_farthest_rows(self):
+        rows = torch.arange(140.0).reshape(70, 2) * (-1) ** torch.arange(70)[:, None]
+        self.assertEqual(sorted(states.farthest(rows).abs()[:, 0].tolist()), rows.abs()[6:, 0].tolist())
+        self.assertEqual(len(states.farthest(rows[:5])), 5)
+
     def test_tokens_are_rows(self):
         stream, y = self.both("Tied")
         self.same(read_state(self.folder + "/features.ncs"), sums(stream("features"), y))

@@ -96,7 +96,8 @@ class TakesTest(FolderTest):
         t = torch.arange(2 * 3 * 4, dtype=torch.float32).reshape(2, 3, 4)
         model = torch.nn.Sequential(torch.nn.Identity()).eval()
         pixels = t.reshape(2, 3, 2, 2)
-        cases = ((pixels, "positions", pixels.permute(0, 2, 3, 1).reshape(8, 3)), (t, "positions", t.reshape(6, 4)), (t, "tokens", t.mean(1)), (t, "flatten", t.reshape(2, 12)), (t, lambda v: v[:, 0], t[:, 0]),
+        cases = ((pixels, "positions", pixels.permute(0, 2, 3, 1).reshape(8, 3)), (t, "positions", t.reshape(6, 4)), (t, "tokens", t.mean(1)), (t, "flatten", t.reshape(2, 12)),
+                 (t, lambda v: v[:, 0], t[:, 0]),
                  (t.reshape(2, 3, 2, 2), "mean", t.mean(2)), (t.reshape(2, 3, 2, 2, 1), "mean", t.mean(2)))
         for value, pool, want in cases:
             self.setUp()
@@ -105,6 +106,48 @@ class TakesTest(FolderTest):
         self.setUp()
         with self.assertRaisesRegex(ValueError, r"'0' has shape \(2, 3, 4\), which pool='mean' does not cover"):
             self.run_tap(model, [(t, [0, 1])], classifier=None, layers=["0"])
+
+    def test_what_tap_json_says(self):
+        """All of it, since other programs read it too."""
+        model, data = small_net(), batches(3)
+        rows = sum(len(y) for _, y in data)
+
+        def said():
+            with open(self.folder + "/tap.json") as f:
+                info = json.load(f)
+            proof = info.pop("proof")
+            return info, proof and sorted(proof)
+
+        nothing = {"positions": rows, "total": 0, "mask": 0, "ignore_index": {}}
+        layer, labels = {"dtype": "<f4", "width": 6, "module": "bn", "side": "output"}, {"dtype": "<i8", "width": None}
+        features = {"dtype": "<f4", "width": 6, "module": "fc", "side": "input"}
+        proof = ["largest_error", "one_position", "output", "rows", "scale", "tolerance", "transform"]
+        whole = {"format": "collapse_tap 1", "keep": "features", "complete": True, "error": None, "samples": rows, "shards": 1, "classifier": "fc", "bias": True, "mode": "eval",
+                 "pool": "mean", "dropped": nothing, "streams": {"features": features, "layers/bn": layer, "labels": labels}}
+        self.run_tap(model, data, layers=["bn"])
+        self.assertEqual(said(), (whole, proof))
+        self.setUp()
+        self.run_tap(model, data, layers=["bn"], classifier=None, pool=lambda t: t.mean((2, 3)), shard_bytes=1)
+        self.assertEqual(said(), ({**whole, "shards": 3, "classifier": None, "bias": None, "pool": "<lambda>", "streams": {"layers/bn": layer, "labels": labels}}, None))
+        self.setUp()
+        state = {"classes": 3, "dropped": 0, "pooled": True}
+        self.run_tap(model, data, layers=["bn"], keep="states")
+        self.assertEqual(said(), ({**whole, "format": "collapse_tap 2", "keep": "states",
+                                   "streams": {"features": {**features, "state": "features.ncs", **state}, "layers/bn": {**layer, "state": "layers/bn.ncs", **state}}}, proof))
+        for modes, want in (((True,), "train"), ((True, False), "mixed")):
+            self.setUp()
+            with warnings.catch_warnings(), torch.no_grad(), Tap(model, self.folder, labelled=False) as tap:
+                warnings.simplefilter("ignore")
+                for mode in modes:
+                    model.train(mode)(data[0][0])
+            model.eval()
+            self.assertEqual(said()[0]["mode"], want)
+        self.setUp()
+        with self.assertRaises(KeyError), torch.no_grad(), Tap(model, self.folder) as tap:
+            model(data[0][0])
+            tap.labels(data[0][1])
+            raise KeyError
+        self.assertEqual({key: said()[0][key] for key in ("complete", "error", "samples")}, {"complete": False, "error": "KeyError", "samples": len(data[0][1])})
 
     def test_labels_come_as_tensors_arrays_columns_and_lists(self):
         model, (x, y) = small_net(), batches(1)[0]
@@ -216,7 +259,8 @@ class LoopTest(FolderTest):
 
     def test_labels_that_do_not_fit(self):
         model, (x, y) = small_net(), batches(1)[0]
-        for labels, kind, words in ((y[:3], ValueError, "3 labels for a batch of 5 samples"), (y.float() + 0.5, TypeError, "is not a class number"), (["cat"] * 5, TypeError, "labels are words; class numbers are wanted"),
+        for labels, kind, words in ((y[:3], ValueError, "3 labels for a batch of 5 samples"), (y.float() + 0.5, TypeError, "is not a class number"),
+                                    (["cat"] * 5, TypeError, "labels are words; class numbers are wanted"),
                                     (torch.nn.functional.one_hot(y, 3), ValueError, r"one-hot rows: y.argmax\(1\)")):
             self.setUp()
             with self.assertRaisesRegex(kind, words):

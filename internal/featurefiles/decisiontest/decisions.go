@@ -38,7 +38,7 @@ type Decision struct {
 	Names   []string // of these
 	Refused string   // a pattern of what is said instead
 	Do      string   // what a user does then
-	Tap     *string  // what a Tap says instead, if it differs; "": another decision, which the table does not have
+	Tap     *string  // what a Tap and the callbacks built on it say instead, if it differs; "": another decision, which the table does not have
 }
 
 // All are the rows of the table.

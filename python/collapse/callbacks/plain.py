@@ -6,6 +6,7 @@ import tempfile
 
 from ..command import call, find_binary, measure
 from ..history import History
+from ..measuring import FLAG_OPTIONS, measure_flags
 from ..result import PROPERTIES, Result
 
 
@@ -21,15 +22,19 @@ class Meter:
     history  a History, or its folder.
     every    measure every this many epochs, and the first.
     split    batch -> (arguments for the model, labels): a dict means named arguments, a tuple several. Default: (x, y).
-    ignore_index  a label whose rows are left out.
+    ignore_index  a label whose rows are left out, or a list of them.
     keep     "states" keeps sums instead of features, which several processes require; None: states with several processes, features with one.
     batches  the largest number of batches; None: all.
     rank, world, barrier  for distributed training: each process contributes its own batches, rank 0 merges. Folders are inside `folder`,
              which all processes must see; None: a temporary folder with one process, the history's with several.
+    options  measures, classes, null and other options of measure() that are flags; arguments: more flags, as on the command line.
     """
 
     def __init__(self, loader, history=None, *, every=1, split=None, ignore_index=None, keep=None, batches=None, tap=None, rank=0, world=1,
-                 barrier=None, folder=None, binary=None, arguments=()):
+                 barrier=None, folder=None, binary=None, arguments=(), **options):
+        unknown = sorted(set(options) - set(FLAG_OPTIONS))
+        if unknown:
+            raise TypeError("collapse: there is no option %r; options of measure() that go here are %s" % (unknown[0], ", ".join(FLAG_OPTIONS)))
         self.history = history if isinstance(history, History) else History(history)
         if every < 1:
             raise ValueError("collapse: every is %r; 1 or more is wanted" % (every,))
@@ -40,7 +45,7 @@ class Meter:
         self.loader, self.every, self.split, self.ignore_index = loader, every, split or _pair, ignore_index
         self.keep, self.batches, self.tap = keep, batches, dict(tap or {})
         self.rank, self.world, self.barrier = rank, world, barrier or (lambda: None)
-        self.folder, self.binary, self.arguments = folder or (self.history.folder if world > 1 else None), binary, list(arguments)
+        self.folder, self.binary, self.arguments = folder or (self.history.folder if world > 1 else None), binary, measure_flags(**options) + list(arguments)
         if world > 1 and self.folder is None:
             raise ValueError("collapse: several processes need a folder that all of them see; pass folder=")
 
