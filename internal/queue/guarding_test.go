@@ -18,7 +18,6 @@ type purged struct {
 	jetstream.Stream
 	times int
 	err   error
-	state jetstream.StreamState
 }
 
 func (p *purged) Purge(context.Context, ...jetstream.StreamPurgeOpt) error { p.times++; return p.err }

@@ -2,9 +2,11 @@ package queue
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -229,5 +231,42 @@ func TestHowAWorkerBegins(t *testing.T) {
 	var version *VersionError
 	if err := other.Work(soon(t), WorkerOptions{}, nil); !errors.As(err, &version) {
 		t.Errorf("another version: %v", err)
+	}
+}
+
+// TestWhatGoesOverTheNetworkIsShort: whatever an error says, a notice fits what coordinators read.
+func TestWhatGoesOverTheNetworkIsShort(t *testing.T) {
+	s, _, b := local(t, quick(t))
+	conn, _ := everywhere(t, s)
+	notices, err := conn.SubscribeSync("collapse.notice")
+	must(t, errors.Join(err, conn.Flush()))
+	long := errors.New(strings.Repeat("x", 9000))
+	w := &worker{b: b, opt: b.opt, name: "me", self: "n", retry: time.Minute}
+	w.unfit(long)
+	w.refuse(&told{brought: brought{m: message(strings.Repeat("s", 9000), "")}}, long)
+	w.rest.until = time.Now()
+	asked := 0
+	w.ready = func() error {
+		if asked++; asked == 1 {
+			return long
+		}
+		if why, _ := w.waits(); len(why) != 1024 {
+			t.Errorf("it waits for %d bytes", len(why))
+		}
+		return nil
+	}
+	w.retry = time.Millisecond
+	must(t, w.untilFit(soon(t)))
+	for i, want := range [][3]int{{1024, 0, 0}, {0, len("a message on ") + 200, 1024}, {0, 0, 0}} {
+		m, err := notices.NextMsg(left(t))
+		must(t, err)
+		var n notice
+		must(t, json.Unmarshal(m.Data, &n))
+		if got := [3]int{len(n.Waits), len(n.Job), len(n.Why)}; n.Worker != "me" || n.Nonce != "n" || got != want {
+			t.Errorf("notice %d has texts of %v bytes, want %v", i, got, want)
+		}
+	}
+	if why, _ := w.waits(); why != "" || asked != 2 {
+		t.Errorf("waits for %q", why)
 	}
 }
