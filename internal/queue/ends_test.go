@@ -96,6 +96,24 @@ func TestATaskThatCannotGiveUpItsLease(t *testing.T) {
 	}
 }
 
+// TestAnEndThatCannotBeSent leaves the job in the queue.
+func TestAnEndThatCannotBeSent(t *testing.T) {
+	s := newWorkshop()
+	task, m := s.task(t, 1)
+	var large *TooLargeError
+	if err := task.settle(t.Context(), t.Context(), make([]byte, MaxMessage+1), nil); !errors.As(err, &large) || large.What != "a result of job one" || len(m.said) != 0 {
+		t.Errorf("%v, said %q", err, m.said)
+	}
+	s.post.errs = []error{ErrLost}
+	if err := task.settle(t.Context(), t.Context(), nil, nil); !errors.Is(err, ErrLost) || len(m.said) != 0 {
+		t.Errorf("%v, said %q", err, m.said)
+	}
+	s.post.errs = []error{ErrLost}
+	if err := task.settle(t.Context(), t.Context(), nil, errServer); !errors.Is(err, ErrLost) || len(m.said) != 0 {
+		t.Errorf("trouble: %v, said %q", err, m.said)
+	}
+}
+
 // TestAJobThatComesBackUnfitIsHeldBack: the first time others can take it at once, then not before this worker asks again.
 func TestAJobThatComesBackUnfitIsHeldBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -44,6 +44,21 @@ func TestAServerKeepsItsWord(t *testing.T) {
 	}
 }
 
+// TestWhereAServerListens: on the host that is named, and without one on this machine alone.
+func TestWhereAServerListens(t *testing.T) {
+	for listen, want := range map[string]string{":0": "nats://127.0.0.1:", "0.0.0.0:0": "nats://0.0.0.0:", "127.0.0.2:0": "nats://127.0.0.2:"} {
+		s, err := StartServer(ServerOptions{Dir: t.TempDir(), Listen: listen, Token: testToken})
+		if err != nil && strings.HasPrefix(listen, "127.0.0.2") {
+			continue // a system that has no other loopback address
+		}
+		must(t, err)
+		if !strings.HasPrefix(strings.Replace(s.URL(), "[::]", "0.0.0.0", 1), want) {
+			t.Errorf("%s is %s", listen, s.URL())
+		}
+		s.Close()
+	}
+}
+
 // TestQueuesShareNothing: the server lets workers into the queue of its name alone.
 func TestQueuesShareNothing(t *testing.T) {
 	if r := newRoles("mine", testToken); r.name != "mine" || len(r.coordinator) != 64 {
@@ -267,4 +282,19 @@ func TestALockTellsItsHolder(t *testing.T) {
 	if _, err := TakeLock(filepath.Join(path, "x")); err == nil || !strings.HasPrefix(err.Error(), "queue: ") {
 		t.Error(err)
 	}
+}
+
+// TestALabInAFolderThatIsGone has no name, and so no token.
+func TestALabInAFolderThatIsGone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "gone")
+	must(t, os.Mkdir(dir, 0o777))
+	t.Chdir(dir)
+	if err := os.Remove(dir); err != nil {
+		t.Skip(err)
+	}
+	_, path, replaced, err := LabToken("lab")
+	if err == nil || path != filepath.Join("lab", "queue.token") || replaced {
+		t.Fatalf("%s, %v, %v", path, replaced, err)
+	}
+	says(t, "a lab without a place", err, "; name a file for it with --token-file")
 }

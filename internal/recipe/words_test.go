@@ -115,6 +115,10 @@ func TestTheRunsOfAScale(t *testing.T) {
 	if d := runs[0].Config.Data; err != nil || d.Size != 32 || !d.Color || d.Samples != 0 || d.TestSamples != 0 || d.Pipeline != "plain" || d.Dir != "my \"data\"" {
 		t.Errorf("%+v, %v", d, err)
 	}
+	many, err := r.Foresee(Choice{Scale: "quick", Seeds: 12})
+	if err != nil || many[23].Note() != "width = 16, seed 12" {
+		t.Errorf("the last of %d runs is %q, %v", len(many), many[len(many)-1].Note(), err)
+	}
 	mixed := []Run{{Config: train.Config{Data: train.DataConfig{Name: "b"}}}, {Config: train.Config{Data: train.DataConfig{Name: "a"}}}, {Config: train.Config{Data: train.DataConfig{Name: "b"}}}}
 	if got := DataSets(mixed); !slices.Equal(got, []string{"b", "a"}) {
 		t.Errorf("data sets %q", got)
@@ -282,6 +286,9 @@ func TestFoldersOfRecipes(t *testing.T) {
 	_, err = b.Load("xx")
 	var unknown *UnknownError
 	if !errors.As(err, &unknown) || unknown.ID != "xx" || unknown.Dir != dir || err.Error() != `there is no recipe "xx" in `+dir {
+		t.Error(err)
+	}
+	if _, err := Load("zzz"); err == nil || err.Error() != `there is no recipe "zzz"` {
 		t.Error(err)
 	}
 	if _, err := LoadFrom(fstest.MapFS{}, "x"); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "recipe: ") {
