@@ -229,8 +229,8 @@ func TestHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newWorkshop()
 		task, m := s.task(t, 2)
-		var ended error
-		task.cancel = func(err error) { ended = err }
+		ended := make(chan error, 1)
+		task.cancel = func(err error) { ended <- err }
 		ctx, cancel := context.WithCancel(t.Context())
 		over := make(chan struct{})
 		go func() { defer close(over); task.beat(ctx) }()
@@ -238,16 +238,16 @@ func TestHeartbeats(t *testing.T) {
 		time.Sleep(15 * time.Second)
 		synctest.Wait()
 		v, revision := s.kv.lease(t, "one")
-		if string(v.Progress) != "epoch 1" || revision != 4 || !v.Held || v.Attempt != 2 || len(m.said) != 3 || m.said[0] != "in progress" {
-			t.Errorf("%+v at revision %d, said %q", v, revision, m.said)
+		if string(v.Progress) != "epoch 1" || revision != 4 || !v.Held || v.Attempt != 2 || len(m.soFar()) != 3 || m.soFar()[0] != "in progress" {
+			t.Errorf("%+v at revision %d, said %q", v, revision, m.soFar())
 		}
 		s.kv.mu.Lock()
 		s.kv.err = func(string) error { return nats.ErrTimeout }
 		s.kv.mu.Unlock()
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if len(m.said) != 5 || ended != nil {
-			t.Errorf("the server is away: said %q, %v", m.said, ended)
+		if len(m.soFar()) != 5 || len(ended) != 0 {
+			t.Errorf("the server is away: said %q", m.soFar())
 		}
 		s.kv.mu.Lock()
 		s.kv.err = nil
@@ -255,12 +255,12 @@ func TestHeartbeats(t *testing.T) {
 		s.kv.mu.Unlock()
 		s.w.b.wake() // the server is back
 		<-over
-		if !errors.Is(ended, ErrLost) || len(m.said) != 6 {
-			t.Errorf("ended with %v, said %q", ended, m.said)
+		if err := <-ended; !errors.Is(err, ErrLost) || len(m.soFar()) != 6 {
+			t.Errorf("ended with %v, said %q", err, m.soFar())
 		}
 		cancel()
 		task.beat(ctx) // returns
-		if len(m.said) != 6 {
+		if len(m.soFar()) != 6 {
 			t.Error("a heartbeat after the end")
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -15,12 +16,15 @@ var errServer = errors.New("the server does not like it")
 
 // failing counts the exchanges with a server, and lets one of them fail.
 type failing struct {
+	mu        sync.Mutex
 	at, calls int // at 0: none fails
 	failed    string
 }
 
 // next counts an exchange. It returns errServer if this is the one that fails.
 func (f *failing) next(call string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.calls++; f.calls == f.at {
 		f.failed = call
 		return errServer

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -95,13 +96,23 @@ func (m *memory) lease(t *testing.T, id string) (leaseValue, uint64) {
 // told is a job's message that keeps what the server was told about it.
 type told struct {
 	brought
+	mu   sync.Mutex
 	said []string
 	err  error // of what needs no answer
 }
 
 func (m *told) say(format string, args ...any) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.said = append(m.said, fmt.Sprintf(format, args...))
 	return m.err
+}
+
+// soFar is what was said, while a task is still running.
+func (m *told) soFar() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.said)
 }
 
 func (m *told) Ack() error                         { return m.say("ack") }

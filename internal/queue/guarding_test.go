@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -266,11 +267,11 @@ func TestARestAndItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newWorkshop()
 		ready := []error{errServer, errors.New("still\x1b"), nil}
-		asked := 0
-		s.w.ready = func() error { asked++; return ready[asked-1] }
+		var asked atomic.Int64
+		s.w.ready = func() error { return ready[asked.Add(1)-1] }
 		began := time.Now()
-		if err := s.w.untilFit(t.Context()); err != nil || asked != 0 || len(s.logs) != 0 {
-			t.Errorf("a fit one: %v, asked %d times", err, asked)
+		if err := s.w.untilFit(t.Context()); err != nil || asked.Load() != 0 || len(s.logs) != 0 {
+			t.Errorf("a fit one: %v, asked %d times", err, asked.Load())
 		}
 		s.w.unfit(errors.New("no memory"))
 		s.w.unfit(errors.New("no disk"))
@@ -278,12 +279,12 @@ func TestARestAndItsEnd(t *testing.T) {
 			t.Errorf("waits for %q until %v, logged %q", why, until.Sub(began), s.logs)
 		}
 		time.AfterFunc(130*time.Second, func() {
-			if why, _ := s.w.waits(); why != "still?" || asked != 2 {
-				t.Errorf("waits for %q, asked %d times", why, asked)
+			if why, _ := s.w.waits(); why != "still?" || asked.Load() != 2 {
+				t.Errorf("waits for %q, asked %d times", why, asked.Load())
 			}
 		})
-		if err := s.w.untilFit(t.Context()); err != nil || asked != 3 || time.Since(began) != 3*time.Minute {
-			t.Errorf("%v after %v, asked %d times", err, time.Since(began), asked)
+		if err := s.w.untilFit(t.Context()); err != nil || asked.Load() != 3 || time.Since(began) != 3*time.Minute {
+			t.Errorf("%v after %v, asked %d times", err, time.Since(began), asked.Load())
 		}
 		if why, _ := s.w.waits(); why != "" || len(s.logs) != 2 || s.logs[1] != "this machine can work again" {
 			t.Errorf("waits for %q, logged %q", why, s.logs)
@@ -293,8 +294,8 @@ func TestARestAndItsEnd(t *testing.T) {
 			t.Errorf("the second pause in a row is %v", time.Until(until))
 		}
 		s.w.fine() // another task has ended: look at once
-		asked = 2
-		if err := s.w.untilFit(t.Context()); err != nil || time.Since(began) != 3*time.Minute || asked != 3 {
+		asked.Store(2)
+		if err := s.w.untilFit(t.Context()); err != nil || time.Since(began) != 3*time.Minute || asked.Load() != 3 {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		s.w.unfit(errors.New("no memory"))

@@ -242,8 +242,12 @@ func TestWhatAQueueCounts(t *testing.T) {
 	if _, err := wakes.NextMsg(left(t)); err != nil {
 		t.Errorf("no hint for the workers: %v", err)
 	}
+	must(t, errors.Join(conn.Publish("collapse.job.p1.bad%id", nil), conn.Flush()))
 	list, err := c.Jobs(soon(t))
 	slices.Sort(list)
+	if u := c.Unusable(); u.Count != 1 || u.Last[0].What != "a message on collapse.job.p1.bad%id" {
+		t.Errorf("set aside: %+v", u)
+	}
 	if n, err2 := c.Waiting(soon(t)); n != 2 || err != nil || err2 != nil || !slices.Equal(list, []string{"job00000", "more"}) {
 		t.Errorf("%d jobs, %q, %v, %v", n, list, err, err2)
 	}

@@ -279,6 +279,11 @@ func TestALockTellsItsHolder(t *testing.T) {
 	if _, err := TakeLock(path); !errors.As(err, &held) || held.Path != path || len(held.Holder) != 1000 {
 		t.Errorf("%d bytes of its holder, %v", len(held.Holder), err)
 	}
+	closed, err := os.Open(path)
+	must(t, errors.Join(err, closed.Close()))
+	if err := lockFile(closed); !errors.Is(err, syscall.EBADF) {
+		t.Errorf("a file that is closed: %v", err)
+	}
 	if _, err := TakeLock(filepath.Join(path, "x")); err == nil || !strings.HasPrefix(err.Error(), "queue: ") {
 		t.Error(err)
 	}
