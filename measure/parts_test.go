@@ -239,4 +239,3 @@ func TestPartsOfAJoinedSource(t *testing.T) {
 		t.Errorf("rows without width: %d of %d", n, d)
 	}
 }
-
