@@ -180,6 +180,7 @@ func (o failingObjects) Put(ctx context.Context, meta jetstream.ObjectMeta, r io
 
 // TestEveryRefusalOfTheServerIsToldOn: whichever exchange of a call fails, the call fails, with that cause, and asked again it is done.
 func TestEveryRefusalOfTheServerIsToldOn(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, ServerOptions{})
 	b, err := s.Connect(quick(t))
 	must(t, err)

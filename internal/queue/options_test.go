@@ -121,6 +121,16 @@ func TestOutlasting(t *testing.T) {
 	})
 }
 
+// TestForgettingHasAnEnd: a coordinator that stops does not wait for a server that is away.
+func TestForgettingHasAnEnd(t *testing.T) {
+	c, _ := overseer(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errFound)
+	if err := c.Forget(ctx, "job00000"); !errors.Is(err, errFound) {
+		t.Errorf("a context that ended: %v", err)
+	}
+}
+
 // TestPauses end after their time, when the server is back, and with the cause of a context.
 func TestPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
