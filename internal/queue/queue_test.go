@@ -7,12 +7,10 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-
-	"collapse.example/collapse/internal/longtest"
 )
 
 func TestEveryJobIsDoneOnce(t *testing.T) {
@@ -364,27 +362,6 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestExchangesOutlastAServerThatIsAway: if the server answers and refuses, that is an error at once.
-func TestExchangesOutlastAServerThatIsAway(t *testing.T) {
-	longtest.Only(t)
-	t.Parallel()
-	_, c, b := local(t, quick(t))
-	answers := []error{fmt.Errorf("asking: %w", nats.ErrNoResponders), &jetstream.APIError{Code: 503}, nil}
-	asked := 0
-	if err := b.outlast(soon(t), func(context.Context) error { asked++; return answers[asked-1] }); err != nil || asked != 3 {
-		t.Errorf("%v after %d exchanges", err, asked)
-	}
-	refusal := &jetstream.APIError{Code: 404}
-	if err := b.outlast(soon(t), func(context.Context) error { return refusal }); err != error(refusal) {
-		t.Errorf("a refusal: %v", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := c.Forget(ctx, "job00000"); !errors.Is(err, context.Canceled) {
-		t.Errorf("a context that ended: %v", err)
-	}
-}
-
 // unsettled is a cluster that lost a server: it answers some questions, and for a while not those about consumers.
 type unsettled struct {
 	jetstream.JetStream
@@ -399,14 +376,14 @@ func (u *unsettled) Consumer(ctx context.Context, stream, name string) (jetstrea
 }
 
 func TestAWorkerJoinsAClusterThatIsNotSettled(t *testing.T) {
-	longtest.Only(t)
-	t.Parallel()
-	_, _, b := local(t, quick(t))
-	b.js = &unsettled{b.js, 2}
-	w := &worker{b: b, opt: b.opt}
-	if err := w.join(soon(t)); err != nil || len(w.queues) != int(priorities) || slices.Contains(w.queues, nil) {
-		t.Errorf("joined with %d queues: %v", len(w.queues), err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newWorkshop()
+		s.kv.put(infoKey, []byte(`{"protocol":1,"version":"1","owner":"o","ack_wait":3000000000}`))
+		s.w.b.js = &unsettled{s.post, 2}
+		if err := s.w.join(t.Context()); err != nil || len(s.w.queues) != int(priorities) || slices.Contains(s.w.queues, nil) {
+			t.Errorf("joined with %d queues: %v", len(s.w.queues), err)
+		}
+	})
 }
 
 func TestWatchShowsProgress(t *testing.T) {

@@ -213,10 +213,7 @@ func (t *Task) insist(ctx context.Context, exchange func(context.Context) error)
 		if err == nil || errors.Is(err, ErrLost) {
 			return err
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := t.w.b.pause(ctx, time.Second); err != nil {
+		if err := t.w.b.pause(ctx, time.Second); err != nil { // at once if ctx has ended
 			return err
 		}
 	}

@@ -171,6 +171,7 @@ func TestChainsThatCannotBe(t *testing.T) {
 		"match too few":   {searches, chained, `match = ["data.name", `, `match = [`, `line 13: settings_from.match lacks "data.name", by which the searches of first differ`},
 		"cell":            {searches, chained, `"loss.kind" = ["ls"]`, `"loss.kind" = ["mse"]`, `scale paper: data.name="mnist", loss.kind="mse": second takes settings from first, which has none for data.name="mnist", loss.kind="mse"`},
 		"preset":          {searches, chained, `[presets.code]`, `[presets.mine]`, `line 12: settings_from.recipe is "first", which has no preset mine`},
+		"a bad source":    {strings.Replace(searches, "title", "titel", 1), chained, "", "", "recipe: second.toml: recipe: first.toml: line 2: unknown key titel"},
 		"scale":           {searches, chained, "[quick]\n", "[standard]\nseeds = 1\n[quick]\n", "scale standard: first: the recipe has no scale standard"},
 	} {
 		second := strings.Replace(c.second, c.old, c.new, 1)
