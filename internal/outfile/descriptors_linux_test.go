@@ -180,6 +180,23 @@ func TestDescriptorsOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	half := errors.New("no more")
+	err = f.Write(func(w io.Writer) error { return errors.Join(text(strings.Repeat("x", 1<<17))(w), half) }) // what is written through is there
+	if got, read := os.ReadFile(path); !errors.Is(err, half) || len(got) == 0 || strings.Trim(string(got), "x") != "" {
+		t.Errorf("%v; the file has %d bytes, %v", err, len(got), read)
+	}
+	faulttest.EachCall(t, syscall.EIO, func() error {
+		found, err := resolve(theirs)
+		if err == nil && (!found.opaque && found.path != path || found.info == nil) {
+			t.Errorf("%+v", found)
+		}
+		return err
+	}, func(call string, err error) {
+		if err != nil && !errors.Is(err, syscall.EIO) {
+			t.Errorf("%s: %v", call, err)
+		}
+	})
+	mustPut(t, theirs, "words")
 	if err := errors.Join(cmd.Process.Kill(), func() error { cmd.Wait(); return nil }()); err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +279,7 @@ func TestWhatCannotBeLookedAtIsTold(t *testing.T) {
 	for name, look := range map[string]func() error{
 		"links": func() error {
 			f, err := resolve(filepath.Join(dir, "links"))
-			if err == nil && f.path != filepath.Join(dir, "index.html") {
+			if err == nil && (f.path != filepath.Join(dir, "index.html") || f.info == nil) {
 				err = errors.New("it leads to " + f.path)
 			}
 			return err

@@ -65,16 +65,16 @@ func TestClosingTellsWhatFails(t *testing.T) {
 		"a connection":    func() error { return boundedConn{pool: used(path)}.Close() },
 		"a copy":          func() error { return (&Snapshot{lab: &Lab{db: used(path)}}).Close() },
 		"a new database":  func() error { return closeWhole(used(path), path, nil) },
-		"a broken one":    func() error { return closeWhole(used(path), path, syscallError) },
+		"a broken one":    func() error { return closeWhole(used(path), path, errNotMade) },
 		"nothing is open": func() error { return errors.Join(errDisk, (&Lab{Reader: reader(idle()), db: idle()}).Close()) },
 	} {
-		if err := shut(); !errors.Is(err, errDisk) || errors.Is(err, syscallError) != (name == "a broken one") {
+		if err := shut(); !errors.Is(err, errDisk) || errors.Is(err, errNotMade) != (name == "a broken one") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-var syscallError = errors.New("it was not made")
+var errNotMade = errors.New("it was not made")
 
 // TestConnectionsWithoutLimitsAreNone: a connection whose limits cannot be set is closed, and is an error.
 func TestConnectionsWithoutLimitsAreNone(t *testing.T) {
