@@ -69,7 +69,8 @@ func TestEachPartTellsItsFailures(t *testing.T) {
 			}
 			return errors.Join(errors.New("nothing is in the way"), err)
 		},
-		"a new file": func() error { return probe(dir) },
+		"a new file":             func() error { return probe(dir) },
+		"a folder that is there": func() error { return takesFiles(dir) },
 	} {
 		faulttest.EachCall(t, syscall.EIO, part, func(call string, err error) {
 			refused := strings.HasPrefix(name, "refused") // after whatever failed

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"syscall"
 	"testing"
@@ -118,12 +119,21 @@ func TestTheHolderIsReadFromTheTableOfLocks(t *testing.T) {
 		{"6: POSIX  ADVISORY  WRITE 17 00:2f:5 120 127\n", 17},
 		{"6: POSIX  ADVISORY  WRITE 18 00:2f:5 0 EOF\n", 18},
 		{"6: POSIX  ADVISORY  WRITE 19 00:2f:7 1073741825 1073741825\n", 19},
-		{"6: POSIX  ADVISORY  WRITE 20 00:2f:18446744073709551615 120 120\n", 0},
+		{"6: POSIX  ADVISORY  WRITE 20 00:2f:18446744073709551615 120 120\n", 0}, {"6: POSIX  ADVISORY  WRITE -1 00:2f:5 120 120\n", 0},
+		{"6: POSIX  ADVISORY  WRITE 0 00:2f:5 120 120\n", 0}, {"6: POSIX  ADVISORY  WRITE 1 00:2f:5 120 120\n", 1},
 		{"6: POSIX  ADVISORY  WRITE 20 00:2f:5 119 120\n", 20},
 		{"6: POSIX  ADVISORY  WRITE 20 00:2f:5 120\n", 0},
 	} {
 		if got := holderIn(strings.NewReader(table+c.more), 5, 7); got != c.want {
 			t.Errorf("%q: process %d, wanted %d", c.more, got, c.want)
+		}
+	}
+	if got := holderIn(strings.NewReader("1: POSIX  ADVISORY  WRITE 21 00:2f:18446744073709551615 120 120"), 5, math.MaxUint64); got != 21 {
+		t.Errorf("a file with the largest number: process %d", got)
+	}
+	for words, e := range map[string]*BusyError{"process 7": {}, "process 7 (vim)": {Holder: "vim"}} {
+		if e.heldBy(7, e.Holder, false); e.Holder != words || e.Resume != "" {
+			t.Errorf("%+v, want %s", e, words)
 		}
 	}
 }

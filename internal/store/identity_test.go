@@ -47,6 +47,16 @@ func TestCanonicalRefuses(t *testing.T) {
 		`{"a":[1,2`:           "EOF",
 		"{\"a\":\"\xff\"}":    "UTF-8",
 		``:                    "unexpected EOF",
+		`[`:                   "EOF",
+		`[1,2`:                "EOF",
+		`[1,`:                 "EOF",
+		`{`:                   "EOF",
+		`{"a"`:                "EOF",
+		`{"a":1`:              "EOF",
+		`{"a":1,`:             "EOF",
+		`{"a":{"b":1}`:        "EOF",
+		`[[1}]`:               "invalid character",
+		`{"a":1]`:             "invalid character",
 		`{a:1}`:               "invalid character",
 	} {
 		if got, err := Canonical([]byte(text)); err == nil || !strings.Contains(err.Error(), words) {

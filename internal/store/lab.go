@@ -159,10 +159,13 @@ func writable(db *sql.DB, path string) error {
 	if isBusy(err) { // then it can be written to
 		return nil
 	}
+	if err == nil {
+		err = tx.Rollback()
+	}
 	if err != nil {
 		return readOnly(err, path)
 	}
-	return tx.Rollback()
+	return nil
 }
 
 // readOnly explains SQLite's refusals to write.

@@ -100,6 +100,14 @@ func (x failingTx) Commit() error {
 	return x.Tx.Commit()
 }
 
+func (x failingTx) Rollback() error {
+	err := x.Tx.Rollback()
+	if !x.f.garble && x.f.fails("rollback") {
+		return errors.Join(errDisk, err)
+	}
+	return err
+}
+
 type failingStmt struct {
 	driver.Stmt
 	query string

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,30 @@ func TestWhatEachCallMakesOfEachState(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestVersionsOfAStudy: a run counts for the last program that leased it, unless it has failed or has not begun.
+func TestVersionsOfAStudy(t *testing.T) {
+	l := open(t, t.TempDir())
+	must(t, l.SaveStudy("s", "", "", members(1, 2, 3, 4, 5, 6)))
+	with := func(n int, version string) *Lease {
+		s := spec(n)
+		s.Program.Version = version
+		return leased(t, l, s)
+	}
+	must(t, errors.Join(with(1, "1").Finish(), with(2, "1").Interrupt(), with(3, "1").Interrupt(), with(4, "1").Fail(errDisk)))
+	with(3, "2")
+	must(t, errors.Join(with(5, "").Finish(), with(7, "3").Finish()))
+	if got, err := l.StudyVersions("s"); err != nil || !maps.Equal(got, map[string]int{"1": 2, "2": 1}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if err := l.Held(hashOf(3)); !errors.As(err, new(*HeldError)) {
+		t.Errorf("a run that is worked on: %v", err)
+	}
+	if err := l.Held(hashOf(99)); !IsNotFound(err) {
+		t.Errorf("a run that is not there: %v", err)
+	}
+	must(t, l.Held(hashOf(1)))
 }
 
 // TestALostLeaseEndsOnce: the first call of a lease that was lost says so, and calling again does nothing; a beat after the end does nothing, either.
