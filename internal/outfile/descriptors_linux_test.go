@@ -237,6 +237,23 @@ func TestOpenInputs(t *testing.T) {
 	if _, err := closed.File("--csv", path); err != nil {
 		t.Errorf("a file that is closed is in the way: %v", err)
 	}
+	later := filepath.Join(filepath.Dir(path), "later")
+	to, err := os.Create(later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.Dup(int(to.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := o.File("--csv", "/dev/fd/"+strconv.Itoa(fd))
+	if err := errors.Join(err, unix.Close(fd), to.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Write(text("words")); err != nil { // to what it was when it was named
+		t.Errorf("a descriptor that was closed meanwhile: %v", err)
+	}
+	holds(t, later, "words")
 	if f, err := o.Folder("--out", "", "a page"); f != nil || err != nil {
 		t.Errorf("a folder that was not asked for: %v, %v", f, err)
 	}

@@ -249,6 +249,74 @@ type brokenWriter struct{ err error }
 
 func (b brokenWriter) Write([]byte) (int, error) { return 0, b.err }
 
+// TestAttributesOfAFile: which of their names stand for what a user gave it.
+func TestAttributesOfAFile(t *testing.T) {
+	for names, want := range map[string]bool{
+		"": false, "security.selinux\x00": false, "user.origin\x00": true, "trusted.first\x00user.x\x00": true, "system.posix_acl_access\x00": true,
+		"trusted.a\x00system.posix_acl_access\x00security.b\x00": true, "system.posix_acl_default\x00": false, "trusted.user.x\x00": false, "userx\x00": false,
+	} {
+		if got := keeps([]byte(names)); got != want {
+			t.Errorf("%q: %v", names, got)
+		}
+	}
+}
+
+// TestWhatCannotBeReadIsTold: a file that is there and whose content does not come is neither the program's own nor another.
+func TestWhatCannotBeReadIsTold(t *testing.T) {
+	root, err := os.OpenRoot("/proc/self")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer root.Close()
+	if _, err := (inside{root, t.Context()}).look("mem"); !errors.Is(err, syscall.EIO) || !strings.HasPrefix(err.Error(), "mem: ") {
+		t.Errorf("the first bytes of memory, which are nobody's: %v", err)
+	}
+}
+
+// TestNamesInNoFolder: in a working directory that is gone no name can be found, and none is taken for one in another folder.
+func TestNamesInNoFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "gone")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (target{path: "x"}).absent(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a new file: %v", err)
+	}
+	if err := (&target{path: "x"}).outside([]string{"/"}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file beside inputs: %v", err)
+	}
+	if real := nearest("x"); filepath.IsAbs(real) {
+		t.Errorf("a place: %q", real)
+	}
+	if err := put(t, "x", "words"); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "--csv x: ") {
+		t.Errorf("a new file is written: %v", err)
+	}
+}
+
+// TestAPlaceThatCannotBeFoundIsInNoLab: a failed call does not turn the end of a path into one of the working directory, which is a lab here.
+func TestAPlaceThatCannotBeFoundIsInNoLab(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, files{"lab/lab.sqlite": "", "lab/runs/r/x": "", "other/x": ""})
+	t.Chdir(filepath.Join(dir, "lab"))
+	calls := 0
+	faulttest.EachCall(t, syscall.EIO, func() error { return inLab(filepath.Join(dir, "other", "runs", "new")) }, func(call string, err error) {
+		if calls++; err != nil {
+			t.Errorf("%s: %v", call, err)
+		}
+	})
+	if calls == 0 {
+		t.Error("nothing is looked at")
+	}
+	var wrong *MisuseError
+	if err := inLab(filepath.Join("runs", "r", "page")); !errors.As(err, &wrong) {
+		t.Errorf("a place in a lab: %v", err)
+	}
+}
+
 // TestFoldersByOtherNames: two names of one folder are one output, and an input folder that is missing does not stand for the working directory.
 func TestFoldersByOtherNames(t *testing.T) {
 	dir := t.TempDir()

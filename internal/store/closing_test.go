@@ -76,6 +76,22 @@ func TestClosingTellsWhatFails(t *testing.T) {
 
 var errNotMade = errors.New("it was not made")
 
+// TestAClosedLabIsNotWatched, nor does its watch go on.
+func TestAClosedLabIsNotWatched(t *testing.T) {
+	r, err := OpenReader(doneLab(t))
+	must(t, err)
+	w, err := r.Watch()
+	must(t, err)
+	must(t, w.Close())
+	if changed, err := w.Changed(); err == nil || changed || !strings.HasPrefix(err.Error(), "store: watching for changes: ") {
+		t.Errorf("a watch that was closed: %v, %v", changed, err)
+	}
+	must(t, r.Close())
+	if w, err := r.Watch(); w != nil || err == nil || !strings.HasPrefix(err.Error(), "store: "+r.dir+": ") {
+		t.Errorf("%v, %v", w, err)
+	}
+}
+
 // TestConnectionsWithoutLimitsAreNone: a connection whose limits cannot be set is closed, and is an error.
 func TestConnectionsWithoutLimitsAreNone(t *testing.T) {
 	inner, err := connector(databasePath(doneLab(t)), writing)
