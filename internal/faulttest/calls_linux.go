@@ -15,7 +15,7 @@ import (
 // too: small disks (SmallDisk) let those fail.
 var FileCalls = map[uintptr]string{
 	unix.SYS_OPENAT: "openat", unix.SYS_FSYNC: "fsync", unix.SYS_FTRUNCATE: "ftruncate", unix.SYS_LSEEK: "lseek", unix.SYS_FSTAT: "fstat",
-	unix.SYS_NEWFSTATAT: "fstatat", unix.SYS_RENAMEAT: "renameat", unix.SYS_UNLINKAT: "unlinkat", unix.SYS_MKDIRAT: "mkdirat",
+	unix.SYS_NEWFSTATAT: "fstatat", unix.SYS_RENAMEAT: "renameat", unix.SYS_UNLINKAT: "unlinkat", unix.SYS_MKDIRAT: "mkdirat", unix.SYS_LINKAT: "linkat",
 	unix.SYS_FCHMOD: "fchmod", unix.SYS_FCHOWN: "fchown", unix.SYS_READLINKAT: "readlinkat", unix.SYS_GETDENTS64: "getdents64",
 	unix.SYS_PWRITE64: "pwrite64", unix.SYS_COPY_FILE_RANGE: "copy_file_range",
 }

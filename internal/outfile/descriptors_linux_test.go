@@ -180,6 +180,23 @@ func TestDescriptorsOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	half := errors.New("no more")
+	err = f.Write(func(w io.Writer) error { return errors.Join(text(strings.Repeat("x", 1<<17))(w), half) }) // what is written through is there
+	if got, read := os.ReadFile(path); !errors.Is(err, half) || len(got) == 0 || strings.Trim(string(got), "x") != "" {
+		t.Errorf("%v; the file has %d bytes, %v", err, len(got), read)
+	}
+	faulttest.EachCall(t, syscall.EIO, func() error {
+		found, err := resolve(theirs)
+		if err == nil && (!found.opaque && found.path != path || found.info == nil) {
+			t.Errorf("%+v", found)
+		}
+		return err
+	}, func(call string, err error) {
+		if err != nil && !errors.Is(err, syscall.EIO) {
+			t.Errorf("%s: %v", call, err)
+		}
+	})
+	mustPut(t, theirs, "words")
 	if err := errors.Join(cmd.Process.Kill(), func() error { cmd.Wait(); return nil }()); err != nil {
 		t.Fatal(err)
 	}
@@ -220,6 +237,23 @@ func TestOpenInputs(t *testing.T) {
 	if _, err := closed.File("--csv", path); err != nil {
 		t.Errorf("a file that is closed is in the way: %v", err)
 	}
+	later := filepath.Join(filepath.Dir(path), "later")
+	to, err := os.Create(later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.Dup(int(to.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := o.File("--csv", "/dev/fd/"+strconv.Itoa(fd))
+	if err := errors.Join(err, unix.Close(fd), to.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Write(text("words")); err != nil { // to what it was when it was named
+		t.Errorf("a descriptor that was closed meanwhile: %v", err)
+	}
+	holds(t, later, "words")
 	if f, err := o.Folder("--out", "", "a page"); f != nil || err != nil {
 		t.Errorf("a folder that was not asked for: %v, %v", f, err)
 	}
@@ -262,7 +296,7 @@ func TestWhatCannotBeLookedAtIsTold(t *testing.T) {
 	for name, look := range map[string]func() error{
 		"links": func() error {
 			f, err := resolve(filepath.Join(dir, "links"))
-			if err == nil && f.path != filepath.Join(dir, "index.html") {
+			if err == nil && (f.path != filepath.Join(dir, "index.html") || f.info == nil) {
 				err = errors.New("it leads to " + f.path)
 			}
 			return err

@@ -179,6 +179,9 @@ func TestPipesOfOthers(t *testing.T) {
 	if got := <-read; got != "words" {
 		t.Errorf("%q came through", got)
 	}
+	if err := p.Close(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("closed twice: %v", err)
+	}
 	if _, err := Pipe(t.Context(), path+"2"); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), path+"2: ") {
 		t.Error(err)
 	}

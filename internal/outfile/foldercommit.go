@@ -2,7 +2,6 @@ package outfile
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -113,10 +112,7 @@ func (f *Folder) inputs(names []string) error {
 
 // spoolList writes a list, with the mode of the one that is there.
 func (s *spooled) spoolList(l list) (string, error) {
-	name, err := s.spool(func(w io.Writer) error {
-		_, err := w.Write(l.text(s.to.kind))
-		return err
-	})
+	name, err := s.spool(content(l.text(s.to.kind)))
 	if there, missing := s.root.Lstat(ListName); err == nil && missing == nil {
 		err = s.root.Chmod(name, there.Mode().Perm())
 	}

@@ -167,10 +167,7 @@ func (f *Files) Keep(name string) {
 
 // PutBytes is Put for a file that is whole in memory.
 func (f *Files) PutBytes(name string, data []byte) error {
-	return f.Put(name, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
+	return f.Put(name, content(data))
 }
 
 // Put takes a file; name may have slashes.

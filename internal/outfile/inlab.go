@@ -16,11 +16,7 @@ var labFolders = map[string]bool{"runs": true, "queue": true}
 // inLab refuses places in the folders of a lab, whichever the command works with: a run's folder goes with the run, and what is called like none
 // is removed.
 func inLab(path string) error {
-	real, err := nearest(path)
-	if err != nil {
-		return nil // which the writer says better
-	}
-	for at := real; at != filepath.Dir(at); at = filepath.Dir(at) {
+	for at := nearest(path); filepath.IsAbs(at) && at != filepath.Dir(at); at = filepath.Dir(at) {
 		lab := filepath.Dir(at)
 		if !labFolders[filepath.Base(at)] {
 			continue
@@ -32,16 +28,12 @@ func inLab(path string) error {
 	return nil
 }
 
-// nearest is a path without links, as far as it exists.
-func nearest(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
+// nearest is a path without links, as far as it exists. It is not absolute if that cannot be found out, which the writer says better.
+func nearest(path string) string {
+	path, _ = filepath.Abs(path)
 	real, err := filepath.EvalSymlinks(path)
 	if !errors.Is(err, fs.ErrNotExist) || path == filepath.Dir(path) {
-		return real, err
+		return real
 	}
-	above, err := nearest(filepath.Dir(path))
-	return filepath.Join(above, filepath.Base(path)), err
+	return filepath.Join(nearest(filepath.Dir(path)), filepath.Base(path))
 }

@@ -13,7 +13,12 @@ func hasList(path string) bool {
 	if err != nil {
 		return false
 	}
-	for name := range bytes.SplitSeq(names[:n], []byte{0}) {
+	return keeps(names[:n])
+}
+
+// keeps reports whether one of some names, each with a zero at its end, is of what a new file would lack.
+func keeps(names []byte) bool {
+	for name := range bytes.SplitSeq(names, []byte{0}) {
 		if string(name) == "system.posix_acl_access" || bytes.HasPrefix(name, []byte("user.")) {
 			return true
 		}

@@ -217,15 +217,20 @@ func joined(flag, path string) string {
 func Write(path string, data []byte) error {
 	t, err := resolve(path)
 	if err == nil {
-		err = t.write(context.Background(), func(w io.Writer) error {
-			_, err := w.Write(data)
-			return err
-		})
+		err = t.write(context.Background(), content(data))
 	}
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, cause(err))
 	}
 	return nil
+}
+
+// content writes what is whole in memory.
+func content(data []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}
 }
 
 // buffered lets fill write to w in large pieces.

@@ -169,6 +169,15 @@ func TestInterruptKeepsTheOldFile(t *testing.T) {
 		t.Errorf("%v, want that it was cancelled", err)
 	}
 	holds(t, path, "old")
+	ending, stop := context.WithCancel(t.Context())
+	defer stop()
+	if f, err = New(ending, io.Discard).File("--csv", path); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Write(func(io.Writer) error { stop(); return nil }); !errors.Is(err, context.Canceled) { // after the last write, of which there is none
+		t.Errorf("stopped at its end: %v", err)
+	}
+	holds(t, path, "old")
 	alone(t, dir, "a.csv")
 }
 

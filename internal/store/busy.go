@@ -25,10 +25,13 @@ func (e *BusyError) Unwrap() error { return e.cause }
 // busy describes who holds the write lock of the database at path.
 func busy(path string, cause error) *BusyError {
 	e := &BusyError{Path: path, cause: cause}
-	pid, name, suspended := lockHolder(path)
-	if pid == 0 {
-		return e
+	if pid, name, suspended := lockHolder(path); pid != 0 {
+		e.heldBy(pid, name, suspended)
 	}
+	return e
+}
+
+func (e *BusyError) heldBy(pid int, name string, suspended bool) {
 	e.Holder = fmt.Sprintf("process %d", pid)
 	if name != "" {
 		e.Holder += " (" + name + ")"
@@ -36,5 +39,4 @@ func busy(path string, cause error) *BusyError {
 	if suspended {
 		e.Resume = fmt.Sprintf("kill -CONT %d", pid)
 	}
-	return e
 }

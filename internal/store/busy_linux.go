@@ -19,13 +19,8 @@ func lockHolder(path string) (pid int, name string, suspended bool) {
 		return 0, "", false
 	}
 	defer f.Close()
-	if pid = holderIn(f, inode(path+"-shm"), inode(path)); pid <= 0 { // the system shows processes of other namespaces without a number
-		return 0, "", false
-	}
-	state, _, err := readStat(pid)
-	if err != nil {
-		return pid, "", false
-	}
+	pid = holderIn(f, inode(path+"-shm"), inode(path))
+	state, _, _ := readStat(pid) // nothing is known of no process, and of one that has ended or is hidden
 	comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	return pid, strings.TrimSpace(string(comm)), state == "T"
 }
@@ -49,7 +44,7 @@ func holderIn(locks io.Reader, index, database uint64) int {
 		last, err := strconv.ParseUint(f[7], 10, 64)
 		if covers := err != nil || last >= walWriteLock; node == database || node == index && first <= walWriteLock && covers { // last may be "EOF"
 			pid, _ := strconv.Atoi(f[4])
-			return pid
+			return max(0, pid) // the system shows processes of other namespaces without a number
 		}
 	}
 	return 0

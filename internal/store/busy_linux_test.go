@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"syscall"
 	"testing"
@@ -118,9 +119,43 @@ func TestTheHolderIsReadFromTheTableOfLocks(t *testing.T) {
 		{"6: POSIX  ADVISORY  WRITE 17 00:2f:5 120 127\n", 17},
 		{"6: POSIX  ADVISORY  WRITE 18 00:2f:5 0 EOF\n", 18},
 		{"6: POSIX  ADVISORY  WRITE 19 00:2f:7 1073741825 1073741825\n", 19},
+		{"6: POSIX  ADVISORY  WRITE 20 00:2f:18446744073709551615 120 120\n", 0}, {"6: POSIX  ADVISORY  WRITE -1 00:2f:5 120 120\n", 0},
+		{"6: POSIX  ADVISORY  WRITE 0 00:2f:5 120 120\n", 0}, {"6: POSIX  ADVISORY  WRITE 1 00:2f:5 120 120\n", 1},
+		{"6: POSIX  ADVISORY  WRITE 20 00:2f:5 119 120\n", 20},
+		{"6: POSIX  ADVISORY  WRITE 20 00:2f:5 120\n", 0},
 	} {
 		if got := holderIn(strings.NewReader(table+c.more), 5, 7); got != c.want {
 			t.Errorf("%q: process %d, wanted %d", c.more, got, c.want)
 		}
+	}
+	if got := holderIn(strings.NewReader("1: POSIX  ADVISORY  WRITE 21 00:2f:18446744073709551615 120 120"), 5, math.MaxUint64); got != 21 {
+		t.Errorf("a file with the largest number: process %d", got)
+	}
+	for words, e := range map[string]*BusyError{"process 7": {}, "process 7 (vim)": {Holder: "vim"}} {
+		if e.heldBy(7, e.Holder, false); e.Holder != words || e.Resume != "" {
+			t.Errorf("%+v, want %s", e, words)
+		}
+	}
+}
+
+// TestTheHolderIsUnknownWithoutFiles: a process that can open no more files cannot ask who holds the lock, and says so in the error of a write.
+func TestTheHolderIsUnknownWithoutFiles(t *testing.T) {
+	l := open(t, t.TempDir())
+	tx, err := l.db.Begin()
+	must(t, err)
+	defer tx.Rollback()
+	pid, _, suspended := lockHolder(l.path)
+	release := noDescriptors(t)
+	none, name, stopped := lockHolder(l.path)
+	kind := mountType("/proc")
+	release()
+	if pid == 0 || suspended || none != 0 || name != "" || stopped {
+		t.Errorf("process %d holds the lock (suspended %v), and without files process %d (%q, suspended %v)", pid, suspended, none, name, stopped)
+	}
+	if kind != "" || inode(l.path+"-missing") != 0 || inode(l.path) == 0 {
+		t.Errorf("without files /proc is %q; a file that is missing is number %d, one that is there %d", kind, inode(l.path+"-missing"), inode(l.path))
+	}
+	if text := busy(l.path+"-missing", errDisk).Error(); !strings.Contains(text, "another process has been writing") {
+		t.Error(text)
 	}
 }

@@ -79,9 +79,14 @@ func (b bounded) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool := sql.OpenDB(ready{b.Connector, made})
+	only := &ready{Connector: b.Connector, made: made}
+	pool := sql.OpenDB(only)
 	if err := limit(ctx, pool); err != nil {
-		return nil, errors.Join(err, pool.Close())
+		err = errors.Join(err, pool.Close())
+		if !only.given { // nobody waits any more, so the pool never had it
+			err = errors.Join(err, made.Close())
+		}
+		return nil, err
 	}
 	return boundedConn{made.(sqliteConn), pool}, nil
 }
@@ -89,10 +94,14 @@ func (b bounded) Connect(ctx context.Context) (driver.Conn, error) {
 // ready hands out one connection that is already made.
 type ready struct {
 	driver.Connector
-	made driver.Conn
+	made  driver.Conn
+	given bool
 }
 
-func (r ready) Connect(context.Context) (driver.Conn, error) { return r.made, nil }
+func (r *ready) Connect(context.Context) (driver.Conn, error) {
+	r.given = true
+	return r.made, nil
+}
 
 // limit sets the limits of a pool's only connection.
 func limit(ctx context.Context, pool *sql.DB) error {

@@ -148,6 +148,9 @@ func (r *Reader) Remote(hash string) (uint64, error) {
 	return uint64(g), r.explain(r.missing(hash, err))
 }
 
+// beforeAll comes before every epoch.
+const beforeAll = -1
+
 // TakeRows replaces the rows of this run by those of another, for the given series and steps up to last. This run then continues
 // from there.
 func (c *Lease) TakeRows(from string, last int64, series ...string) error {
@@ -157,15 +160,12 @@ func (c *Lease) TakeRows(from string, last int64, series ...string) error {
 	}
 	list = slices.DeleteFunc(list, func(v Value) bool { return !slices.Contains(series, v.Series) || v.Step > last })
 	slices.SortStableFunc(list, func(a, b Value) int { return cmp.Compare(a.Step, b.Step) })
-	if err := c.DeleteAfter(-1); err != nil {
+	if err := c.DeleteAfter(beforeAll); err != nil {
 		return err
 	}
 	for len(list) > 0 {
 		step := list[0].Step
-		n := slices.IndexFunc(list, func(v Value) bool { return v.Step != step })
-		if n < 0 {
-			n = len(list)
-		}
+		n := leading(list, func(v Value) bool { return v.Step == step })
 		if err := c.AppendEpoch(step, list[:n]); err != nil {
 			return err
 		}

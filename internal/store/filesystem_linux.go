@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,9 +91,12 @@ func mountType(dir string) string {
 		return ""
 	}
 	defer f.Close()
-	device := fmt.Sprintf("%d:%d", unix.Major(uint64(s.Dev)), unix.Minor(uint64(s.Dev)))
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
+	return mountedOn(f, fmt.Sprintf("%d:%d", unix.Major(uint64(s.Dev)), unix.Minor(uint64(s.Dev))))
+}
+
+// mountedOn searches a mount table for the type of what is mounted on a device.
+func mountedOn(table io.Reader, device string) string {
+	for lines := bufio.NewScanner(table); lines.Scan(); {
 		// id parent major:minor root mount-point options... - type source options (proc(5))
 		left, right, ok := strings.Cut(lines.Text(), " - ")
 		if fields := strings.Fields(left); ok && len(fields) > 2 && fields[2] == device {

@@ -140,8 +140,9 @@ func words(definition string) string {
 // ownSchemas are the schemas that this program has made, by version.
 var ownSchemas sync.Map
 
-// ownSchema makes a schema anew and reads it.
-func ownSchema(version int) (map[string]string, error) {
+// ownSchema makes a schema anew, in so many steps, and reads it.
+func ownSchema(steps []string) (map[string]string, error) {
+	version := len(steps)
 	if known, ok := ownSchemas.Load(version); ok {
 		return known.(map[string]string), nil
 	}
@@ -151,7 +152,7 @@ func ownSchema(version int) (map[string]string, error) {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if _, err := db.Exec(strings.Join(steps()[:version], "\n")); err != nil {
+	if _, err := db.Exec(strings.Join(steps, "\n")); err != nil {
 		return nil, err
 	}
 	_, has, err := readSchema(context.Background(), db)
@@ -161,16 +162,16 @@ func ownSchema(version int) (map[string]string, error) {
 	return has, err
 }
 
-// checkSchema returns a *SchemaError if a file, which is no newer than this program, has other tables than it makes.
-func checkSchema(ctx context.Context, db *sql.DB, path string) error {
+// checkSchema returns a *SchemaError if a file, which is no newer than this program, has other tables than it makes in its steps.
+func checkSchema(ctx context.Context, db *sql.DB, path string, steps []string) error {
 	v, has, err := readSchema(ctx, db)
 	if err != nil {
 		return fmt.Errorf("store: %s: %w", path, err)
 	}
-	if v < 0 || v > len(steps()) { // another process has just brought it to a newer schema
-		return &NewerError{Path: path, Schema: v, Known: len(steps())}
+	if v < 0 || v > len(steps) { // another process has just brought it to a newer schema
+		return &NewerError{Path: path, Schema: v, Known: len(steps)}
 	}
-	own, err := ownSchema(v)
+	own, err := ownSchema(steps[:v])
 	if err != nil {
 		return fmt.Errorf("store: making schema %d for comparison: %w", v, err)
 	}

@@ -149,7 +149,7 @@ func TestOtherSchemasAreRefused(t *testing.T) {
 		db, err := openDatabase(path, "mode=ro")
 		must(t, err)
 		var newer *NewerError
-		if err := checkSchema(t.Context(), db, path); !errors.As(err, &newer) || *newer != (NewerError{path, version, len(steps())}) {
+		if err := checkSchema(t.Context(), db, path, steps()); !errors.As(err, &newer) || *newer != (NewerError{path, version, len(steps())}) {
 			t.Errorf("schema %d: %v", version, err)
 		}
 		must(t, db.Close())
@@ -355,10 +355,18 @@ func TestLongNamesAreRefused(t *testing.T) {
 	defer l.Close()
 	c, _, err := l.Lease(spec(1))
 	must(t, err)
-	rows := epochRows(1, 1)
-	rows[0].Layer = strings.Repeat("x", longestName+1)
-	if err := c.AppendEpoch(1, rows); !errors.As(err, new(*ForeignRowError)) {
-		t.Errorf("AppendEpoch: %v", err)
+	for part, key := range map[string]func(name string) Key{
+		"series": func(name string) Key { return Key{name, "a", "b", "c"} }, "split": func(name string) Key { return Key{"a", name, "b", "c"} },
+		"layer": func(name string) Key { return Key{"a", "b", name, "c"} }, "measure": func(name string) Key { return Key{"a", "b", "c", name} },
+	} {
+		var foreign *ForeignRowError
+		if err := c.AppendEpoch(1, []Value{{Key: key(strings.Repeat("x", longestName+1)), Step: 1}}); !errors.As(err, &foreign) || foreign.Column != part {
+			t.Errorf("a long %s: %v", part, err)
+		}
+		must(t, c.AppendEpoch(1, []Value{{Key: key(strings.Repeat("x", longestName)), Step: 1}}))
+	}
+	if values, err := l.Values(c.Hash); err != nil || len(values) != 4 {
+		t.Errorf("names that are just short enough: %d, %v", len(values), err)
 	}
 }
 

@@ -92,7 +92,17 @@ func TestReachAgainstCounting(t *testing.T) {
 			t.Fatalf("elsewhere %d, up to %d, gaps %v: nothing is missing, and the gap is %q", elsewhere, upTo, gaps, gap)
 		}
 	})
-	if whole, gap := Reach(0, 9, []Span{{0, 0, 1}}); whole != 0 || gap != "0" {
-		t.Errorf("without epoch 0: %d, %q", whole, gap)
+	for _, c := range []struct {
+		elsewhere, upTo int64
+		gaps            []Span
+		whole           int64
+		gap             string
+	}{
+		{0, 9, []Span{{0, 0, 1}}, 0, "0"}, {0, 9, []Span{{1, 1, 1}}, 0, "1"}, {1, 9, []Span{{1, 1, 1}}, 9, ""}, {1, 9, []Span{{1, 3, 1}}, 1, "2–3"}, {1, 9, []Span{{1, 5, 2}}, 2, "3–5 (every 2)"},
+		{1, 9, []Span{{1, 1, 1}, {4, 4, 1}}, 3, "4"}, {0, 4, []Span{{5, 6, 1}}, 4, ""}, {0, 5, []Span{{5, 6, 1}}, 4, "5–6"}, {2, 9, []Span{{2, 2, 1}, {3, 3, 1}}, 2, "3"},
+	} {
+		if whole, gap := Reach(c.elsewhere, c.upTo, c.gaps); whole != c.whole || gap != c.gap {
+			t.Errorf("%+v: %d, %q", c, whole, gap)
+		}
 	}
 }

@@ -16,7 +16,7 @@ func (c *Lease) KeepBeating() (stop func()) {
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(c.lab.stale / 6)
+		tick := time.NewTicker(c.lab.beatEvery())
 		defer tick.Stop()
 		for {
 			select {
@@ -34,6 +34,9 @@ func (c *Lease) KeepBeating() (stop func()) {
 	var once sync.Once
 	return func() { once.Do(func() { close(quit) }); <-ended }
 }
+
+// beatEvery is the time between two heartbeats: a few may be late before a lease looks dead.
+func (l *Lab) beatEvery() time.Duration { return l.stale / 6 }
 
 // beatIfHeld returns false when the lease is no longer held.
 func (c *Lease) beatIfHeld() bool {

@@ -47,6 +47,16 @@ func TestCanonicalRefuses(t *testing.T) {
 		`{"a":[1,2`:           "EOF",
 		"{\"a\":\"\xff\"}":    "UTF-8",
 		``:                    "unexpected EOF",
+		`[`:                   "EOF",
+		`[1,2`:                "EOF",
+		`[1,`:                 "EOF",
+		`{`:                   "EOF",
+		`{"a"`:                "EOF",
+		`{"a":1`:              "EOF",
+		`{"a":1,`:             "EOF",
+		`{"a":{"b":1}`:        "EOF",
+		`[[1}]`:               "invalid character",
+		`{"a":1]`:             "invalid character",
 		`{a:1}`:               "invalid character",
 	} {
 		if got, err := Canonical([]byte(text)); err == nil || !strings.Contains(err.Error(), words) {
@@ -130,6 +140,10 @@ func TestLargeNumbersKeepWhatTheirSpellingHas(t *testing.T) {
 		"-6072312182338014208":    "-6072312182338014208",
 		"-9007199254740993":       "-9007199254740993",
 		"-9223372036854775808":    "-9223372036854775808",
+		"-1e300":                  "-1e+300",
+		"-1e18":                   "-1000000000000000000",
+		"9007199254740991.0":      "9007199254740991",
+		"-4503599627370497.0":     "-4503599627370497",
 		"1.0":                     "1",
 	} {
 		got, err := Canonical([]byte(spelt))

@@ -124,14 +124,13 @@ func newLab(r *Reader, db *sql.DB, opt Options) *Lab {
 // prepare makes an opened file ready for writing.
 func prepare(db *sql.DB, path string) error {
 	all := steps()
-	if v, err := version(db, path, len(all)); needsWritableDir(err) {
+	if _, err := version(db, path, len(all)); needsWritableDir(err) {
 		return readOnly(err, path)
 	} else if err != nil {
 		return err
-	} else if v > 0 {
-		if err := checkSchema(context.Background(), db, path); err != nil {
-			return err
-		}
+	}
+	if err := checkSchema(context.Background(), db, path, all); err != nil {
+		return err
 	}
 	// Switching to WAL needs exclusive use of the file and does not wait for it by itself, which matters when two processes create
 	// the same lab.
@@ -160,10 +159,13 @@ func writable(db *sql.DB, path string) error {
 	if isBusy(err) { // then it can be written to
 		return nil
 	}
+	if err == nil {
+		err = tx.Rollback()
+	}
 	if err != nil {
 		return readOnly(err, path)
 	}
-	return tx.Rollback()
+	return nil
 }
 
 // readOnly explains SQLite's refusals to write.
@@ -188,7 +190,8 @@ func OpenReader(dir string) (*Reader, error) {
 	if err := errors.Join(ownFiles(dir), regularFiles(path)); err != nil {
 		return nil, err
 	}
-	known := len(steps())
+	all := steps()
+	known := len(all)
 	db, err := openDatabase(path, "mode=ro")
 	if err != nil {
 		return nil, err
@@ -212,7 +215,7 @@ func OpenReader(dir string) (*Reader, error) {
 		err = fmt.Errorf("store: %s has schema %d, older than this program's %d; any command that writes, such as `collapse runs gc`, brings it up to date", path, v, known)
 	}
 	if err == nil {
-		err = checkSchema(context.Background(), db, path)
+		err = checkSchema(context.Background(), db, path, all)
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

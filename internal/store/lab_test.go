@@ -93,7 +93,7 @@ func TestWhyThereIsNoLab(t *testing.T) {
 // TestOwnErrorsKeepTheirWords: what names the run or the study already does not get the name of the file, too.
 func TestOwnErrorsKeepTheirWords(t *testing.T) {
 	l := open(t, t.TempDir())
-	for _, err := range []error{ErrLost, ErrDone, &HeldError{}, &NotFoundError{}, &StudyNotFoundError{}} {
+	for _, err := range []error{ErrLost, ErrDone, &HeldError{}, &NotFoundError{}, &StudyNotFoundError{}, &NotDoneError{}} {
 		if got := l.explain(fmt.Errorf("run: %w", err)); got.Error() != "run: "+err.Error() {
 			t.Errorf("%v becomes %v", err, got)
 		}

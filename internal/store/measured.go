@@ -48,7 +48,6 @@ func (l *Lab) AddMeasured(hash string, rows []Value, p Program, source string) (
 		if err != nil {
 			return err
 		}
-		added = 0
 		for _, r := range lacking {
 			if r.value != nil {
 				added++

@@ -42,6 +42,11 @@ func TestOutlineHasARowOfEachStretch(t *testing.T) {
 		if err != nil || every != max(1, last/outlinePoints) || !reflect.DeepEqual(got, want) {
 			t.Errorf("%v: %d values, want %d of %d (one in %d, %v)\n%v\n%v", odd, len(got), len(want), len(all), every, err, first(got), first(want))
 		}
+		for whole, want := range map[int]int64{len(all): 1, len(all) - 1: every} {
+			if got, some, err := l.outline(c.Hash, whole); err != nil || some != want || (want == 1) != (len(got) == len(all)) {
+				t.Errorf("%v: of %d values, where %d are a whole run, %d are read, one in %d, %v", odd, len(all), whole, len(got), some, err)
+			}
+		}
 	}
 	if _, _, err := l.Outline(fmt.Sprintf("%064x", 1)); !IsNotFound(err) {
 		t.Errorf("a run that is not there: %v", err)

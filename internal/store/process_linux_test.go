@@ -35,6 +35,12 @@ func TestAProcessThatNobodyWaitedForHasEnded(t *testing.T) {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}
+	release := noDescriptors(t)
+	blind, known := thisProcess(), ended(os.Getpid(), "another time")
+	release()
+	if blind.hostID != "" || blind.started != "" || blind.pid != os.Getpid() || known || !ended(os.Getpid(), "another time") {
+		t.Errorf("a process that can open no files knows its host as %q and its start as %q; another has ended: %v", blind.hostID, blind.started, known)
+	}
 	if ended(os.Getpid(), "") {
 		t.Error("this process has ended")
 	}

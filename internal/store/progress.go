@@ -116,7 +116,8 @@ func (r *Reader) PickEach(hashes, measures []string) ([][]Value, error) {
 	out := make([][]Value, len(hashes))
 	for _, name := range names {
 		_, err := collect(r, func(scan func(...any) error) (_ struct{}, err error) {
-			v, at, x := Value{Key: name.Key}, 0, sql.NullFloat64{}
+			var at int
+			v, x := Value{Key: name.Key}, sql.NullFloat64{}
 			if err = scan(&at, &v.Step, &x, &v.Missing); err == nil {
 				v.Value, v.Missing = finite(x.Float64, v.Missing)
 				out[at] = append(out[at], v)
@@ -135,7 +136,8 @@ func (r *Reader) PickEach(hashes, measures []string) ([][]Value, error) {
 func (r *Reader) SumEach(hashes []string, k Key) ([]float64, error) {
 	out := make([]float64, len(hashes))
 	_, err := collect(r, func(scan func(...any) error) (_ struct{}, err error) {
-		at, sum := 0, sql.NullFloat64{}
+		var at int
+		var sum sql.NullFloat64
 		if err = scan(&at, &sum); err == nil {
 			out[at] = sum.Float64
 		}

@@ -100,6 +100,14 @@ func (x failingTx) Commit() error {
 	return x.Tx.Commit()
 }
 
+func (x failingTx) Rollback() error {
+	err := x.Tx.Rollback()
+	if !x.f.garble && x.f.fails("rollback") {
+		return errors.Join(errDisk, err)
+	}
+	return err
+}
+
 type failingStmt struct {
 	driver.Stmt
 	query string
@@ -267,6 +275,7 @@ func readings(t *testing.T) map[string]func(l *Lab) error {
 		"foreign runs": func(l *Lab) error { _, err := l.foreignRuns(); return err },
 		"removals":     func(l *Lab) error { _, err := l.foreignRemovals(); return err },
 		"long texts":   func(l *Lab) error { _, err := l.longTexts(); return err },
+		"not its own":  func(l *Lab) error { _, err := l.foreignFiles(); return err },
 		"damage":       func(l *Lab) error { _, err := l.Damage(); return err },
 		"held":         func(l *Lab) error { return l.Held(one) },
 		"leftovers":    func(l *Lab) error { _, _, err := l.Leftovers(); return err },
@@ -301,6 +310,9 @@ func TestNoAnswerHidesAFailure(t *testing.T) {
 				t.Errorf("%s has no numbers, and there is no error", what)
 			}
 		})
+		if n := l.Reader.db.Stats().InUse; n != 0 {
+			t.Errorf("%s: %d connections are still in use", name, n)
+		}
 	}
 }
 

@@ -60,10 +60,7 @@ func (r *Reader) named(lines []line) ([]Value, error) {
 	var curves [][]line
 	all := len(lines)
 	for len(lines) > 0 {
-		n := slices.IndexFunc(lines, func(l line) bool { return l.series != lines[0].series })
-		if n < 0 {
-			n = len(lines)
-		}
+		n := leading(lines, func(l line) bool { return l.series == lines[0].series })
 		curves, lines = append(curves, lines[:n]), lines[n:]
 	}
 	names, err := r.seriesNames(curves)
@@ -79,6 +76,16 @@ func (r *Reader) named(lines []line) ([]Value, error) {
 		}
 	}
 	return out, nil
+}
+
+// leading counts the elements at the beginning of a list that belong together.
+func leading[T any](list []T, belongs func(T) bool) int {
+	for i, x := range list {
+		if !belongs(x) {
+			return i
+		}
+	}
+	return len(list)
 }
 
 // seriesNames returns the lab's series by number. They are read again when a curve has a number that is not known yet; none is ever removed.

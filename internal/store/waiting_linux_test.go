@@ -159,6 +159,16 @@ func TestConnectionsWaitForDescriptors(t *testing.T) {
 			must(t, c.Close())
 		}
 	}
+	late := &unclosed{Connector: inner, query: fails} // SQLite opens the file at the first query
+	if c, err := (patient{late}).Connect(t.Context()); c != nil || !errors.Is(err, fails) || late.open != 0 || late.made != 2 {
+		t.Errorf("it fails at the first query: %v, %v, %d of %d open", c, err, late.open, late.made)
+	}
+	late.query = errDisk
+	if c, err := (patient{late}).Connect(t.Context()); err != nil || c == nil || late.open != 1 { // which the first query of its user meets again
+		t.Errorf("another error at the first query: %v, %v", c, err)
+	} else {
+		must(t, c.Close())
+	}
 	other := errors.New("another error")
 	s := &shut{Connector: inner, times: 1, err: other}
 	if _, err := (patient{s}).Connect(t.Context()); !errors.Is(err, other) || s.tried != 1 {
@@ -236,6 +246,22 @@ func TestFoldersAreMadeFromTheTop(t *testing.T) {
 	deep := filepath.Join(dir, "a", "b", "c")
 	for range 2 {
 		must(t, makeFolders(deep))
+	}
+	for path, want := range map[string]int{deep: 0, filepath.Join(dir, "x"): 1, filepath.Join(dir, "y", "z", ""): 2} { // folders that get a new name
+		synced := 0
+		faulttest.EachCall(t, syscall.EIO, func() error { return makeFolders(path) }, func(call string, err error) {
+			if strings.HasPrefix(call, "fsync") {
+				if synced++; !errors.Is(err, syscall.EIO) {
+					t.Errorf("%s, %s: %v", path, call, err)
+				}
+			}
+			if path != deep {
+				must(t, errors.Join(os.RemoveAll(filepath.Join(dir, "x")), os.RemoveAll(filepath.Join(dir, "y"))))
+			}
+		})
+		if synced != want {
+			t.Errorf("%s: %d folders are synced, want %d", path, synced, want)
+		}
 	}
 	file := filepath.Join(dir, "file")
 	must(t, os.WriteFile(file, nil, 0o666))
