@@ -69,6 +69,10 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 	if err != nil {
 		return err
 	}
+	still, err := whyStill(a, lab, s)
+	if err != nil {
+		return err
+	}
 	health, err := coordinator.ReadHealth(a.flags.Lab)
 	if err != nil {
 		a.notef("%v\n", err) // the runs are still worth showing
@@ -84,6 +88,9 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 	}{studyRowOf(s), health.QueueHealth, searches, idle, studyRunRows(running), studyRunRows(failed), studyRunRows(last)}, func() {
 		a.printf("%s: %s; %d runs: %d done, %d running, %d waiting, %d failed\n", s.Name, studyRowOf(s).Status, s.Runs, s.Counts[store.Done],
 			s.Counts[store.Running], s.Counts[store.Pending]+s.Counts[store.Interrupted], s.Counts[store.Failed])
+		if still != "" {
+			a.printf("%s\n", still)
+		}
 		printHealth(a, health)
 		printSearches(a, searches)
 		for _, sentence := range idle {
@@ -96,6 +103,24 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 			a.printf("\ntry the failed runs again with: collapse study retry %s, then collapse study resume %s\n", s.Name, s.Name)
 		}
 	})
+}
+
+// whyStill says what a study waits for of which no run is computed, though some are left; "" otherwise.
+func whyStill(a *app, lab *store.Reader, s store.Study) (string, error) {
+	left := s.Counts[store.Pending] + s.Counts[store.Interrupted]
+	if left == 0 || s.Counts[store.Running] > 0 || s.Cancelled {
+		return "", nil
+	}
+	all, err := lab.Studies()
+	if err != nil {
+		return "", err
+	}
+	for _, other := range all {
+		if n := other.Counts[store.Running]; n > 0 && other.Name != s.Name {
+			return fmt.Sprintf("none of its runs is computed now: the lab computes %s first (%d of %d runs done)", other.Name, other.Counts[store.Done], other.Runs), nil
+		}
+	}
+	return fmt.Sprintf("none of its runs is computed now; unless a process waits for workers, continue with: %s", a.next("study resume "+s.Name)), nil
 }
 
 // mostCompared bounds the finished runs of a script that are compared with each other.

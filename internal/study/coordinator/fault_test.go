@@ -215,7 +215,7 @@ func TestASecondCoordinatorFollowsTheFirst(t *testing.T) {
 	told := make(chan string, 100)
 	o.Logf = func(format string, args ...any) {
 		told <- fmt.Sprintf(format, args...)
-		if strings.Contains(format, "coordinates this lab") {
+		if strings.Contains(fmt.Sprintf(format, args...), "coordinates this lab") {
 			gate.open(t)
 		}
 	}
@@ -242,7 +242,7 @@ func TestASecondCoordinatorTakesOver(t *testing.T) {
 	faulttest.Heard(t, out, "ended")
 	o := options(t, 2)
 	o.Logf = func(format string, args ...any) {
-		if strings.Contains(format, "coordinates this lab") {
+		if strings.Contains(fmt.Sprintf(format, args...), "coordinates this lab") {
 			first.Process.Kill()
 		}
 	}
