@@ -75,7 +75,7 @@ func (c *studyRunCmd) Run(a *app) error {
 		return err
 	}
 	if f.Trainer != nil { // the user named the file that holds this command
-		o.Scripts = f.Trainer.Folder
+		o.Scripts, a.again = f.Trainer.Folder, true
 		if !c.DryRun {
 			keepCode(a, f.Trainer)
 		}

@@ -100,7 +100,7 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 		printStudyRuns(a, "failed", failed)
 		printStudyRuns(a, "done last", last)
 		if s.Counts[store.Failed] > 0 {
-			a.printf("\ntry the failed runs again with: collapse study retry %s, then collapse study resume %s\n", s.Name, s.Name)
+			a.printf("\nall that a failed run wrote: %s; to try them again: %s, then compute the study again\n", a.next("runs show RUN"), a.next("study retry "+s.Name))
 		}
 	})
 }
@@ -120,7 +120,15 @@ func whyStill(a *app, lab *store.Reader, s store.Study) (string, error) {
 			return fmt.Sprintf("none of its runs is computed now: the lab computes %s first (%d of %d runs done)", other.Name, other.Counts[store.Done], other.Runs), nil
 		}
 	}
-	return fmt.Sprintf("none of its runs is computed now; unless a process waits for workers, continue with: %s", a.next("study resume "+s.Name)), nil
+	waiting, err := lab.StudyRuns(s.Name, store.Pending, store.Interrupted)
+	if err != nil {
+		return "", err
+	}
+	onward := a.next("study resume " + s.Name)
+	if len(waiting) > 0 && waiting[0].Kind == store.Script { // which only a call starts that says where the script is
+		onward = a.next("study run FILE") + ", with the study's file"
+	}
+	return "none of its runs is computed now; unless a process waits for workers, continue with: " + onward, nil
 }
 
 // mostCompared bounds the finished runs of a script that are compared with each other.
@@ -173,7 +181,7 @@ func printStudyRuns(a *app, title string, runs []store.StudyRun) {
 	for _, r := range runs {
 		what := fmt.Sprintf("epoch %d", r.Epoch)
 		if r.Error != "" {
-			what = r.Error
+			what = briefly(r.Error)
 		}
 		safetext.Fprintf(w, "  %.12s\t%s\t%s\n", r.Hash, r.Note, what)
 	}
