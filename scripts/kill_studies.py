@@ -149,12 +149,14 @@ def fail(number, folder, told, problems):
 
 
 def rows(lab):
-    """The bits of all values, those that tell the time left out: {run: {(series, split, layer, measure, step): bits}}."""
+    """The bits of all values, of those that tell the time only that they are there: {run: {(series, split, layer, measure, step): bits}}."""
     db = sqlite3.connect(f"file:{lab}/lab.sqlite?mode=ro", uri=True, timeout=30)
     try:
         out = {h: {"status": s, "last_epoch": e} for h, s, e in db.execute("SELECT hash, status, last_epoch FROM run")}
         for run, series, split, layer, measure, step, value, missing in db.execute("SELECT run, series, split, layer, measure, step, value, missing FROM tidy"):
-            if measure not in ("images_per_s", "core_seconds"):
+            if series == "report":
+                out[run][series, split, layer, measure, step] = "seconds"
+            elif measure not in ("images_per_s", "core_seconds"):
                 out[run][series, split, layer, measure, step] = missing if value is None else struct.pack("<d", value)
         return out
     finally:
@@ -207,9 +209,9 @@ def folder_problems(got, want, run):
     """A run that ended on a worker elsewhere leaves its newest checkpoint and those that run.keep names, one that ended here the one before, too."""
     a, b = files(got), files(want)
     last = sorted(checkpoints(b))
-    if checkpoints(a) not in (set(last), set(last) - {last[-2]}):
+    if checkpoints(a) not in (set(last), set(last) - set(last[-2:-1])):
         return [f"run {run[:12]}: checkpoints {sorted(checkpoints(a))}, wanted {last}"]
-    b = {p: text for p, text in b.items() if not p.startswith(f"ckpt/{last[-2]}/") or last[-2] in checkpoints(a)}
+    b = {p: text for p, text in b.items() if not p.startswith("ckpt/") or int(p.split("/")[1]) in checkpoints(a)}
     out = [f"run {run[:12]}: {p} is missing" for p in sorted(b.keys() - a.keys())] + [f"run {run[:12]}: {p} is left over" for p in sorted(a.keys() - b.keys())]
     return out + [f"run {run[:12]}: {p} differs" for p in sorted(a.keys() & b.keys()) if a[p] != b[p]]
 

@@ -115,6 +115,7 @@ part_kills() {
   needs release
   COLLAPSE="$collapse" scripts/kill_resume.sh 20
   COLLAPSE="$collapse" scripts/kill_studies.sh 20
+  python3 scripts/kill_scripts.py "$collapse" 20 10
   scripts/kill_engines.py "$collapse" 9
 }
 part_fuzz() { FUZZ_PARALLEL=2 scripts/fuzz.sh 3s; }

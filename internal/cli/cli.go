@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -96,6 +97,7 @@ type app struct {
 
 	leaveable atomic.Bool // see onlyComputes
 	unhurried atomic.Bool // a signal ends the command, but not before it is ready
+	again     bool        // the call itself continues its studies: it says where their scripts are
 
 	read  *store.Reader // the lab, once reader has opened it
 	write *store.Lab    // likewise openLab
@@ -126,6 +128,17 @@ func (a *app) next(call string) string {
 	}
 	return "collapse --lab " + format.ShellWord(a.flags.Lab) + " " + call
 }
+
+// resume is the command line that continues studies.
+func (a *app) resume(names ...string) string {
+	if a.again {
+		return a.commandLine()
+	}
+	return a.next("study resume " + strings.Join(names, " "))
+}
+
+// resumed is what packages say that know the names of studies.
+var resumed = regexp.MustCompile(`collapse study resume [a-zA-Z0-9._-]+( [a-zA-Z0-9._-]+)*`)
 
 // usageError marks a call that was wrong, as opposed to a run that failed.
 type usageError struct{ error }
@@ -338,6 +351,9 @@ func (a *app) report(err error) int {
 	said := err.Error()
 	if a.ctx.Err() != nil {
 		said = strings.Replace(said, context.Canceled.Error(), context.Cause(a.ctx).Error(), 1) // which signal ended it
+	}
+	if a.again {
+		said = resumed.ReplaceAllLiteralString(said, a.commandLine())
 	}
 	const onward = "continue with: collapse " // say packages that know a run or a study, but not how this call named the lab
 	if !strings.Contains(said, a.commandLine()) {

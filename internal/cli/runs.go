@@ -139,9 +139,11 @@ func lastValues(values []store.Value) []lastValue {
 }
 
 func printRun(a *app, run store.Run, shown shownRun) {
-	a.printf("run      %s\nkind     %s\nstatus   %s\nepoch    %s\ncreated  %s\nprogram  collapse %s, kernel %s, %s/%s, %s\nfiles    %s\n",
-		a.hash(run.Hash), run.Kind, run.Status, epochOf(run), run.Created.Local().Format(time.DateTime),
-		run.Program.Version, run.Program.Kernel, run.Program.GOOS, run.Program.GOARCH, run.Program.CPU, shown.Dir)
+	a.printf("run      %s\nkind     %s\nstatus   %s\nepoch    %s\ncreated  %s\n", a.hash(run.Hash), run.Kind, run.Status, epochOf(run), run.Created.Local().Format(time.DateTime))
+	if p := run.Program; p.Version != "" { // of a run that was begun
+		a.printf("program  collapse %s, kernel %s, %s/%s, %s\n", p.Version, p.Kernel, p.GOOS, p.GOARCH, p.CPU)
+	}
+	a.printf("files    %s\n", shown.Dir)
 	if run.Error != "" {
 		a.printf("error    %s\n", run.Error)
 	}

@@ -260,7 +260,13 @@ func runLines(rows []listedRun, width int) []string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	own := slices.ContainsFunc(rows, func(r listedRun) bool { return r.Reported != "" })
-	head := []string{"RUN", "STATUS", "EPOCHS", "TEST ACC", "NC1"}
+	measured := !own || slices.ContainsFunc(rows, func(r listedRun) bool {
+		return r.Results[listedResults[1]] != nil || r.Results[listedResults[2]] != nil
+	})
+	head := []string{"RUN", "STATUS", "EPOCHS"}
+	if measured {
+		head = append(head, "TEST ACC", "NC1")
+	}
 	if own {
 		head = append(head, "REPORTED")
 	}
@@ -269,7 +275,10 @@ func runLines(rows []listedRun, width int) []string {
 	}
 	fmt.Fprintln(w, strings.Join(append(head, "WHAT"), "\t"))
 	for _, r := range rows {
-		safetext.Fprintf(w, "%.12s\t%s\t%s\t%s\t%s\t", r.Run, r.Status, r.progress(), orDash(r.Results[listedResults[1]]), orDash(r.Results[listedResults[2]]))
+		safetext.Fprintf(w, "%.12s\t%s\t%s\t", r.Run, r.Status, r.progress())
+		if measured {
+			safetext.Fprintf(w, "%s\t%s\t", orDash(r.Results[listedResults[1]]), orDash(r.Results[listedResults[2]]))
+		}
 		if own {
 			safetext.Fprintf(w, "%s\t", r.Reported)
 		}

@@ -75,7 +75,7 @@ func (c *studyRunCmd) Run(a *app) error {
 		return err
 	}
 	if f.Trainer != nil { // the user named the file that holds this command
-		o.Scripts = f.Trainer.Folder
+		o.Scripts, a.again = f.Trainer.Folder, true
 		if !c.DryRun {
 			keepCode(a, f.Trainer)
 		}
@@ -151,9 +151,14 @@ func (c *studyRunCmd) grid(a *app, f *study.File, o coordinator.Options) error {
 		return err
 	}
 	defer c.beside(a)()
+	longer, err := study.GoOn(lab.Reader, items)
+	if err != nil {
+		return err
+	}
 	if err := saveStudy(a, lab, f, items); err != nil {
 		return err
 	}
+	noteLonger(a, longer)
 	return executeBeside(a, lab, nil, []string{f.Name}, o)
 }
 
@@ -176,6 +181,17 @@ func saveStudy(a *app, lab *store.Lab, f *study.File, items []study.Item) error 
 			format.Count(n, "run"), f.Name, map[bool]string{true: "is", false: "are"}[n == 1], map[bool]string{true: "it", false: "them"}[n == 1])
 	}
 	return nil
+}
+
+// noteLonger says which runs go on from finished ones, and which cannot unless the user says so.
+func noteLonger(a *app, l study.Longer) {
+	if l.Runs > 0 {
+		a.notef("%s after epoch %d: the lab has finished runs that differ in nothing but their length\n", format.Count(l.Runs, "run")+map[bool]string{true: " goes on", false: " go on"}[l.Runs == 1], l.After)
+	}
+	if l.Anew > 0 {
+		a.notef("%s at the beginning, though the lab has finished ones of %d epochs: the script may have made its schedule for those. To go on from them with that schedule, interrupt this and write horizon = %d under [trainer]\n",
+			format.Count(l.Anew, "run")+map[bool]string{true: " starts", false: " start"}[l.Anew == 1], l.Before, l.Before)
+	}
 }
 
 // checkedConfigs are the combinations of a file's grid, checked for settings without effect; empty for a script, which alone knows its

@@ -17,7 +17,7 @@ func TestASearchForWhatIsNeverReported(t *testing.T) {
 	right := fmt.Sprintf(scriptSearch, "random", "full")
 	file, lab := scriptStudy(t, strings.Replace(right, "test/loss", "test/los", 1))
 	_, errs := called(t, 1, "--lab", lab, "study", "run", file, "--workers", "1")
-	if !strings.Contains(errs, "reported no test.los") || !strings.Contains(errs, "it reported sum, test/loss") {
+	if !strings.Contains(errs, "reported no test/los") || !strings.Contains(errs, "it reported sum, test/loss") {
 		t.Error(errs)
 	}
 	begun := func() int {

@@ -25,7 +25,7 @@ func (c *studyResumeCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	o.Scripts = c.AllowScripts
+	o.Scripts, a.again = c.AllowScripts, c.AllowScripts != ""
 	if _, err := os.Stat(filepath.Join(a.flags.Lab, "lab.sqlite")); err != nil {
 		return fmt.Errorf("there is no lab in %s, so there is no study %s; is %s a file, or is --lab wrong?", a.flags.Lab, c.Names[0], c.Names[0])
 	}
@@ -108,7 +108,7 @@ func drive(a *app, lab *store.Lab, names []string, o coordinator.Options) (execu
 func (e executed) print(a *app) {
 	a.printf("%s: %d of %d runs done, %.0f s\n", strings.Join(e.Studies, ", "), e.Done, e.Runs, e.Seconds)
 	if e.Cancelled {
-		a.printf("cancelled; continue with: %s\n", a.next("study resume "+strings.Join(e.Studies, " ")))
+		a.printf("cancelled; continue with: %s\n", a.resume(e.Studies...))
 		return
 	}
 	if len(e.Studies) == 1 && e.Done > 0 && !a.flags.Quiet {

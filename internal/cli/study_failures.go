@@ -17,6 +17,7 @@ type sameFailures struct {
 	names []string
 	stop  context.CancelCauseFunc
 	watch func(coordinator.Event)
+	more  bool // runs that ended are not all: a search asks for others then
 
 	last  string
 	alike int
@@ -30,7 +31,11 @@ type sameFailureError struct {
 
 func (e *sameFailureError) Error() string {
 	name := strings.Join(e.names, " ")
-	return fmt.Sprintf("stopped, since %d runs in a row failed alike, and none is done: %s\n`collapse study status %s` has the whole text; mend it and run the study's file again, or mark the failed runs with `collapse study retry` and resume", fewFailures, e.last, name)
+	hint := ""
+	if strings.Contains(e.last, "No module named 'collapse'") {
+		hint = "; collapse is the Python package of this program: `pip install ./python` in its folder, or put its python folder on PYTHONPATH"
+	}
+	return fmt.Sprintf("stopped, since %d runs in a row failed alike, and none is done: %s%s\nmend it and run the study's file again; if only its surroundings were wrong, `collapse study retry %s` first. `collapse runs show RUN` has all that a run wrote", fewFailures, e.last, hint, name)
 }
 
 func (s *sameFailures) event(e coordinator.Event) {
@@ -42,7 +47,7 @@ func (s *sameFailures) event(e coordinator.Event) {
 	if last != s.last {
 		s.last, s.alike = last, 0
 	}
-	if s.alike++; s.alike >= fewFailures && e.Failed < e.Runs {
+	if s.alike++; s.alike >= fewFailures && (s.more || e.Failed < e.Runs) {
 		s.stop(&sameFailureError{s.names, last})
 	}
 }

@@ -37,8 +37,8 @@ func (c *studyInitCmd) Run(a *app) error {
 	if _, err := os.Lstat(out); err == nil {
 		return fmt.Errorf("%s exists; name another file with --out, or remove it", out)
 	}
-	found := flagsOf(string(text))
-	if err := outfile.Write(out, []byte(studyText(filepath.ToSlash(script), found))); err != nil {
+	found, epochs := flagsOf(string(text))
+	if err := outfile.Write(out, []byte(studyText(filepath.ToSlash(script), found, epochs))); err != nil {
 		return err
 	}
 	lines := linesToAdd
@@ -60,17 +60,20 @@ type scriptFlag struct {
 
 var argparseFlag = regexp.MustCompile(`add_argument\(\s*["']--([A-Za-z][A-Za-z0-9_-]*)["'][^)\n]*?\bdefault\s*=\s*([^,)\n]+)`)
 
-// flagsOf finds the flags that a Python script reads with argparse and that have a plain default. The lab sets epochs and
-// seed.
-func flagsOf(text string) []scriptFlag {
-	found := []scriptFlag{}
+// flagsOf finds the flags that a Python script reads with argparse and that have a plain default. The lab sets epochs, of which the default is
+// returned apart, and seed.
+func flagsOf(text string) (found []scriptFlag, epochs string) {
+	found, epochs = []scriptFlag{}, "10"
 	for _, m := range argparseFlag.FindAllStringSubmatch(text, 100) {
 		value, ok := pythonValue(strings.TrimSpace(m[2]))
+		if n, err := strconv.Atoi(value); m[1] == "epochs" && err == nil && n > 0 {
+			epochs = value
+		}
 		if ok && m[1] != "epochs" && m[1] != "seed" {
 			found = append(found, scriptFlag{m[1], value})
 		}
 	}
-	return found
+	return found, epochs
 }
 
 // pythonValue writes a plain value of Python as TOML.
@@ -94,7 +97,7 @@ func pythonValue(text string) (toml string, ok bool) {
 // interpreters start scripts by file extension; any other file is a program.
 var interpreters = map[string]string{".py": "python3", ".sh": "sh", ".jl": "julia", ".R": "Rscript"}
 
-func studyText(script string, found []scriptFlag) string {
+func studyText(script string, found []scriptFlag, epochs string) string {
 	command := strconv.Quote("./" + script)
 	if program := interpreters[filepath.Ext(script)]; program != "" {
 		command = fmt.Sprintf("%q, %q", program, script)
@@ -107,7 +110,7 @@ func studyText(script string, found []scriptFlag) string {
 		}
 		axis = fmt.Sprintf("# %s = [%s]", found[0].Key, found[0].Default)
 	}
-	return fmt.Sprintf(studyTemplate, command, strconv.Quote(script), args, base, axis)
+	return fmt.Sprintf(studyTemplate, command, strconv.Quote(script), epochs, args, base, axis)
 }
 
 const studyTemplate = `# A study of my own trainer. Compute it with: collapse study run THIS-FILE
@@ -118,9 +121,9 @@ const studyTemplate = `# A study of my own trainer. Compute it with: collapse st
 
 [trainer]
 command = [%s]   # started in the folder of this file
-code = [%s]                 # every file the runs depend on; patterns such as "models/*.py" work
+# code = [%s]               # every file the runs depend on; default: what the command names, and what Python files of it import
 # data = ["data/*"]                # data files; a change in them makes other runs
-epochs = 10                        # of a whole run
+epochs = %-26s# of a whole run
 %s# silence = "1h"                   # a run that reports nothing for this long has failed
 
 [base]                             # settings that all runs share; you choose the names
@@ -138,7 +141,7 @@ epochs = 10                        # of a whole run
 # lr = { log_uniform = [0.001, 1] }
 `
 
-const linesToAdd = `  import collapse                                             # python/ of collapse on PYTHONPATH
+const linesToAdd = `  import collapse                                             # pip install ./python of collapse, or have it on PYTHONPATH
   run = collapse.run()                                        # does nothing outside a lab
   lr = run.setting("lr", 0.1)                                 # or keep argparse, with args = "flags"
   if run.state: ...                                           # load run.state + "/state.pt": resume here

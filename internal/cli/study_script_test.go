@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -17,6 +18,7 @@ import (
 	"collapse.example/collapse/internal/question"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/coordinator"
 )
 
 // shellTrainer is a trainer without any library: its loss follows from its settings, its checkpoints hold what it has added up.
@@ -250,6 +252,43 @@ func TestAScriptThatNeverWorksIsStopped(t *testing.T) {
 	}
 }
 
+// TestASearchOfAScriptThatNeverWorksIsStopped too, and fails where each of its few trials does.
+func TestASearchOfAScriptThatNeverWorksIsStopped(t *testing.T) {
+	text := strings.NewReplacer("test/loss", "val/f1", `goal = "min"`, `goal = "max"`).Replace(fmt.Sprintf(scriptSearch, "random", "full"))
+	file, lab := scriptStudy(t, text)
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte("echo one; echo \"ModuleNotFoundError: No module named 'collapse'\" >&2; exit 3"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file, "--set", `search.goal=""`); !strings.Contains(errs, "is a large or a small val/f1 better?") {
+		t.Error(errs)
+	}
+	_, errs := called(t, 1, "--lab", lab, "--threads", "1", "study", "run", file)
+	if !strings.Contains(errs, "stopped, since 5 runs in a row failed alike") || !strings.Contains(errs, "pip install ./python") || strings.Contains(errs, "9/9") {
+		t.Error(errs)
+	}
+	out, _ := called(t, 0, "--lab", lab, "study", "status", "found")
+	if strings.Contains(out, `\n`) || !strings.Contains(out, "No module named 'collapse'\n") || !strings.Contains(out, "  TRIAL  EPOCHS  val/f1  STATUS") || !strings.Contains(out, "study run FILE, with the study's file") {
+		t.Error(out)
+	}
+	few := filepath.Join(t.TempDir(), "lab")
+	if out, errs := called(t, 1, "--lab", few, "--threads", "1", "study", "run", file, "--set", "search.trials=2"); !strings.Contains(errs, "all 2 runs failed") || !strings.Contains(out, "2 of 2 trials") {
+		t.Errorf("%s%s", out, errs)
+	}
+}
+
+// TestAStoppedScriptIsContinuedByTheSameCall, since nothing else says where the script is.
+func TestAStoppedScriptIsContinuedByTheSameCall(t *testing.T) {
+	var said strings.Builder
+	a := &app{ctx: t.Context(), errors: &said, flags: &program{Lab: "lab"}, args: []string{"study", "run", "my study.toml"}, again: true}
+	a.report(&coordinator.StoppedError{Studies: []string{"s", "t-2"}, Cause: context.Canceled})
+	if !strings.HasSuffix(said.String(), "; continue with: collapse study run 'my study.toml'\n") || a.resume("s") != "collapse study run 'my study.toml'" {
+		t.Errorf("%q, %q", said.String(), a.resume("s"))
+	}
+	if a.again = false; !strings.HasSuffix(a.resume("s", "t-2"), " study resume s t-2") {
+		t.Error(a.resume("s", "t-2"))
+	}
+}
+
 // Rungs go on from one another, and the best trial is near the best setting.
 func TestSearchesOverAScriptsOwnSettings(t *testing.T) {
 	longtest.Only(t)
@@ -391,7 +430,7 @@ func TestStudyInit(t *testing.T) {
 		t.Error(out)
 	}
 	written, err := os.ReadFile(filepath.Join(dir, "net.toml"))
-	if err != nil || !strings.Contains(string(written), "lr = 0.1\nname = \"a\"\ndeep = true\n") || !strings.Contains(string(written), `command = ["python3", "net.py"]`) {
+	if err != nil || !strings.Contains(string(written), "\nepochs = 3 ") || !strings.Contains(string(written), "lr = 0.1\nname = \"a\"\ndeep = true\n") || !strings.Contains(string(written), `command = ["python3", "net.py"]`) {
 		t.Errorf("%s, %v", written, err)
 	}
 	if out, _ := called(t, 0, "--lab", filepath.Join(dir, "lab"), "study", "run", filepath.Join(dir, "net.toml"), "--dry-run"); !strings.Contains(out, "net: 1 runs of a script") {

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -35,7 +38,15 @@ func (c *studyRunCmd) search(a *app, f *study.File, o coordinator.Options) error
 	if err != nil {
 		return err
 	}
-	return a.emit(done, func() { done.print(a) })
+	return errors.Join(a.emit(done, func() { done.print(a) }), done.failure())
+}
+
+// failure is the error of a search of which no run is done.
+func (s searched) failure() error {
+	if s.Done > 0 || s.Failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("all %d runs failed; `collapse study status %s` says why, `collapse study retry %s` marks them to be tried again", s.Failed, s.Studies[0], s.Studies[0])
 }
 
 // searched is the JSON document of a search.
@@ -88,14 +99,23 @@ func (s searched) print(a *app) {
 	printSearches(a, s.Searches)
 	a.printf("\n%s: %d runs done, %d failed, %.0f s\n", name, s.Done, s.Failed, s.Seconds)
 	if s.Cancelled {
-		a.printf("cancelled; continue with: %s\n", a.next("study resume "+name))
+		a.printf("cancelled; continue with: %s\n", a.resume(name))
 	}
 }
 
 // driveSearch computes a search and shows the coordinator's progress.
 func driveSearch(a *app, lab *store.Lab, f *study.File, o coordinator.Options) (coordinator.Summary, error) {
 	defer a.watch(&o)()
-	return trials.Run(a.ctx, lab, f, o)
+	ctx, stop := context.WithCancelCause(a.ctx)
+	defer stop(nil)
+	if o.Scripts != "" {
+		o.Watch = (&sameFailures{names: []string{f.Name}, stop: stop, watch: o.Watch, more: true}).event
+	}
+	s, err := trials.Run(ctx, lab, f, o)
+	if alike := (*sameFailureError)(nil); errors.As(context.Cause(ctx), &alike) {
+		err = alike
+	}
+	return s, err
 }
 
 // searchRow is the JSON of the search of one combination of the grid.
@@ -109,6 +129,7 @@ type searchRow struct {
 	Spent   int        `json:"epochs"`       // trained by trials that ended
 	Whole   int        `json:"whole_epochs"` // of all trials, had none been stopped early
 	Wanted  int        `json:"wanted_trials"`
+	name    string     // of the metric, for people
 }
 
 // trialRow is the JSON of a trial. Value and Test are null if missing.
@@ -150,7 +171,7 @@ func searchRows(lab *store.Reader, s store.Study) ([]searchRow, error) {
 	}
 	var rows []searchRow
 	for _, p := range found {
-		row := searchRow{Where: p.Where, Metric: f.Search.Metric, Trials: []trialRow{}, Spent: p.Spent, Whole: p.Whole, Wanted: f.Search.Trials}
+		row := searchRow{Where: p.Where, Metric: f.Search.Metric, name: f.Search.MetricName(), Trials: []trialRow{}, Spent: p.Spent, Whole: p.Whole, Wanted: f.Search.Trials}
 		for _, r := range p.Rows {
 			row.Trials = append(row.Trials, trialRowOf(r))
 		}
@@ -177,9 +198,22 @@ func printSearches(a *app, rows []searchRow) {
 		}
 		a.printf("\n%s: %d of %d trials begun, %d of at most %d epochs spent\n", title, len(s.Trials), s.Wanted, s.Spent, s.Whole)
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-		safetext.Fprintf(w, "  TRIAL\tEPOCHS\t%s\tTEST ACC.\tSTATUS\tSETTINGS\n", strings.ToUpper(s.Metric))
+		tests, head, metric := s.tested(), "", s.name
+		if tests {
+			head = "TEST ACC.\t"
+		}
+		if metric == s.Metric {
+			metric = strings.ToUpper(metric)
+		}
+		safetext.Fprintf(w, "  TRIAL\tEPOCHS\t%s\t"+head+"STATUS\tSETTINGS\n", metric)
 		line := func(name string, t trialRow) {
-			safetext.Fprintf(w, "  %s\t%d\t%s\t%s\t%s\t%s\n", name, t.Epochs, orDash(t.Value), orDash(t.Test), t.Status, strings.Join(study.InWords(t.Settings), ", "))
+			test := ""
+			if tests {
+				test = orDash(t.Test) + "\t"
+			}
+			safetext.Fprintf(w, "  %s\t%d\t%s\t", name, t.Epochs, orDash(t.Value))
+			fmt.Fprint(w, test)
+			safetext.Fprintf(w, "%s\t%s\n", t.Status, strings.Join(study.InWords(t.Settings), ", "))
 		}
 		for _, t := range s.Trials {
 			name := fmt.Sprint(t.Number)
@@ -196,6 +230,15 @@ func printSearches(a *app, rows []searchRow) {
 		}
 		w.Flush()
 	}
+}
+
+// tested reports whether any run has an accuracy on test samples.
+func (s searchRow) tested() bool {
+	all := slices.Concat(s.Trials, s.Final)
+	if s.Default != nil {
+		all = append(all, *s.Default)
+	}
+	return slices.ContainsFunc(all, func(t trialRow) bool { return t.Test != nil })
 }
 
 func orDash(v *float64) string {

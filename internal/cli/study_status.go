@@ -69,6 +69,10 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 	if err != nil {
 		return err
 	}
+	still, err := whyStill(a, lab, s)
+	if err != nil {
+		return err
+	}
 	health, err := coordinator.ReadHealth(a.flags.Lab)
 	if err != nil {
 		a.notef("%v\n", err) // the runs are still worth showing
@@ -84,6 +88,9 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 	}{studyRowOf(s), health.QueueHealth, searches, idle, studyRunRows(running), studyRunRows(failed), studyRunRows(last)}, func() {
 		a.printf("%s: %s; %d runs: %d done, %d running, %d waiting, %d failed\n", s.Name, studyRowOf(s).Status, s.Runs, s.Counts[store.Done],
 			s.Counts[store.Running], s.Counts[store.Pending]+s.Counts[store.Interrupted], s.Counts[store.Failed])
+		if still != "" {
+			a.printf("%s\n", still)
+		}
 		printHealth(a, health)
 		printSearches(a, searches)
 		for _, sentence := range idle {
@@ -93,9 +100,35 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 		printStudyRuns(a, "failed", failed)
 		printStudyRuns(a, "done last", last)
 		if s.Counts[store.Failed] > 0 {
-			a.printf("\ntry the failed runs again with: collapse study retry %s, then collapse study resume %s\n", s.Name, s.Name)
+			a.printf("\nall that a failed run wrote: %s; to try them again: %s, then compute the study again\n", a.next("runs show RUN"), a.next("study retry "+s.Name))
 		}
 	})
+}
+
+// whyStill says what a study waits for of which no run is computed, though some are left; "" otherwise.
+func whyStill(a *app, lab *store.Reader, s store.Study) (string, error) {
+	left := s.Counts[store.Pending] + s.Counts[store.Interrupted]
+	if left == 0 || s.Counts[store.Running] > 0 || s.Cancelled {
+		return "", nil
+	}
+	all, err := lab.Studies()
+	if err != nil {
+		return "", err
+	}
+	for _, other := range all {
+		if n := other.Counts[store.Running]; n > 0 && other.Name != s.Name {
+			return fmt.Sprintf("none of its runs is computed now: the lab computes %s first (%d of %d runs done)", other.Name, other.Counts[store.Done], other.Runs), nil
+		}
+	}
+	waiting, err := lab.StudyRuns(s.Name, store.Pending, store.Interrupted)
+	if err != nil {
+		return "", err
+	}
+	onward := a.next("study resume " + s.Name)
+	if len(waiting) > 0 && waiting[0].Kind == store.Script { // which only a call starts that says where the script is
+		onward = a.next("study run FILE") + ", with the study's file"
+	}
+	return "none of its runs is computed now; unless a process waits for workers, continue with: " + onward, nil
 }
 
 // mostCompared bounds the finished runs of a script that are compared with each other.
@@ -148,7 +181,7 @@ func printStudyRuns(a *app, title string, runs []store.StudyRun) {
 	for _, r := range runs {
 		what := fmt.Sprintf("epoch %d", r.Epoch)
 		if r.Error != "" {
-			what = r.Error
+			what = briefly(r.Error)
 		}
 		safetext.Fprintf(w, "  %.12s\t%s\t%s\n", r.Hash, r.Note, what)
 	}

@@ -97,6 +97,9 @@ func (j *job) report(ctx context.Context, e event) error {
 	if err := j.meet(e); err != nil {
 		return err
 	}
+	if err := j.codeStays(e.Loaded); err != nil {
+		return err
+	}
 	taken, err := j.work.captures(e.Features)
 	if err != nil {
 		return j.bad("%v", err)

@@ -24,6 +24,7 @@ type event struct {
 	Epoch      int               `json:"epoch"`
 	Values     map[string]number `json:"values"`
 	Features   map[string]string `json:"features"` // captures by split, relative to the workspace or absolute
+	Loaded     []string          `json:"loaded"`   // files of the code that were read since the report before
 	Done       bool              `json:"done"`
 	Unasked    []string          `json:"unasked"` // with done: settings of the study that the script never read
 }

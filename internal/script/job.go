@@ -78,7 +78,8 @@ func Run(ctx context.Context, lab *store.Lab, spec Spec, opts Options) error {
 	case err == nil && known.Status == store.Failed:
 		return failed("run %.12s failed before: %s", hash, known.Error)
 	}
-	if opts.Folder, err = spec.codeIn(opts); err != nil {
+	code, err := spec.codeIn(opts)
+	if err != nil {
 		return err
 	}
 	lease, _, err := lab.Lease(store.Spec{Kind: store.Script, Config: canonical, Program: train.ThisProgram()})
@@ -89,25 +90,10 @@ func Run(ctx context.Context, lab *store.Lab, spec Spec, opts Options) error {
 		return err
 	}
 	stop := lease.KeepBeating()
-	j := &job{lab: lab, lease: lease, spec: spec, opts: opts, dir: rundir.Dir(lease.Dir), names: map[string]bool{}}
+	j := &job{lab: lab, lease: lease, spec: spec, opts: opts, code: code, dir: rundir.Dir(lease.Dir), names: map[string]bool{}}
 	err = j.run(ctx)
 	stop()
 	return j.settle(err)
-}
-
-// codeIn returns the folder in which a run starts: that of its code or, if that has changed, of the copy that its study has kept.
-func (s Spec) codeIn(opts Options) (string, error) {
-	err := s.checkCode(opts.Folder)
-	var changed *ChangedError
-	if !errors.As(err, &changed) {
-		return opts.Folder, err
-	}
-	kept := s.kept(opts.Folder)
-	if kept == "" {
-		return "", err
-	}
-	opts.note(fmt.Sprintf("%s %s since the study began: its runs use the copy of then, in %s", changed.Path, changed.Why, kept))
-	return kept, nil
 }
 
 // job is one attempt at a run.
@@ -116,6 +102,7 @@ type job struct {
 	lease *store.Lease
 	spec  Spec
 	opts  Options
+	code  string // the folder in which the script starts: opts.Folder, or that of the copy
 	dir   rundir.Dir
 	work  *workspace
 	lines *lines
@@ -158,13 +145,13 @@ func (j *job) run(ctx context.Context) (err error) {
 	j.lines = &lines{path: j.work.path(eventsFile), file: j.work.events}
 	j.log = openLog(j.dir.ScriptLog())
 	defer j.log.close()
-	if err := j.start(); err != nil {
-		return err
+	if err = j.start(); err == nil {
+		err = j.follow(ctx)
 	}
-	if err = j.follow(ctx); err == nil {
+	if err == nil {
 		err = j.complete()
 	}
-	return j.unlessElsewhere(err)
+	return j.unlessCodeChanged(j.unlessElsewhere(err))
 }
 
 // probe is how much space must be free on the disk of a run's folder; with less, the disk counts as full.
@@ -191,7 +178,7 @@ func (j *job) unlessElsewhere(err error) error {
 
 // start starts the script.
 func (j *job) start() error {
-	folder, err := filepath.Abs(j.opts.Folder)
+	folder, err := filepath.Abs(j.code)
 	if err != nil {
 		return fmt.Errorf("script: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -109,17 +110,24 @@ func (s Spec) keptIn(folder string) (string, error) {
 	return filepath.Join(cache, "collapse", "code", hex.EncodeToString(sum[:16])), nil
 }
 
-// kept returns the folder of the copies, with links to all that lies beside the code in folder; "" if there is no copy of that code.
+// kept returns the folder of the copies, with links to all that lies beside the code in folder, unless that has gone; "" if there is no copy of
+// that code.
 func (s Spec) kept(folder string) string {
 	dir, err := s.keptIn(folder)
 	if err != nil || s.checkCode(dir) != nil {
 		return ""
 	}
-	if folder, err = filepath.Abs(folder); err != nil || linkBeside(dir, folder) != nil {
+	if folder, err = filepath.Abs(folder); err != nil {
+		return ""
+	}
+	if err := linkBeside(dir, folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
 	return dir
 }
+
+// compiled is where Python leaves what it has made of modules, by their time to the second and their size: copies have their own.
+const compiled = "__pycache__"
 
 // linkBeside links what a folder has and its copy lacks. Folders that both have hold code, and are gone through.
 func linkBeside(dir, folder string) error {
@@ -128,6 +136,9 @@ func linkBeside(dir, folder string) error {
 		return err
 	}
 	for _, e := range entries {
+		if e.Name() == compiled {
+			continue
+		}
 		here, there := filepath.Join(dir, e.Name()), filepath.Join(folder, e.Name())
 		info, err := os.Lstat(here)
 		switch {

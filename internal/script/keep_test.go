@@ -22,6 +22,7 @@ func TestCodeIsKept(t *testing.T) {
 	write("models/net.py", "old net")
 	write("models/notes.txt", "beside")
 	write("data/x", "data")
+	write("models/__pycache__/net.pyc", "compiled from the edited file")
 	must(t, os.Chmod(filepath.Join(folder, "train.py"), 0o755))
 	code, err := DigestCode(folder, []string{"train.py", "models/*.py"})
 	must(t, err)
@@ -51,6 +52,9 @@ func TestCodeIsKept(t *testing.T) {
 		if text, err := os.ReadFile(filepath.Join(kept, name)); err != nil || string(text) != want {
 			t.Errorf("%s in the copy is %q, %v", name, text, err)
 		}
+	}
+	if _, err := os.Lstat(filepath.Join(kept, "models", "__pycache__")); !os.IsNotExist(err) {
+		t.Errorf("the copy has what Python compiled from other files: %v", err)
 	}
 	if info, err := os.Stat(filepath.Join(kept, "train.py")); err != nil || info.Mode()&0o100 == 0 {
 		t.Errorf("the copy of a program cannot be started: %v, %v", info, err)

@@ -26,7 +26,7 @@ type Spec struct {
 	Code    map[string]string `json:"code"`              // SHA-256 of the files that compute the run, by path in that folder
 	Data    []string          `json:"data,omitempty"`    // SHA-256 of the files that it reads, ordered by name
 	Epochs  int               `json:"epochs"`            // the run ends after this one
-	Horizon int               `json:"horizon"`           // the length that schedules are made for; larger than Epochs if a search stops the run early
+	Horizon int               `json:"horizon"`           // the length that schedules are made for; larger than Epochs if a search stops the run early, smaller if the run goes on from a shorter one
 	Seed    *uint64           `json:"seed,omitempty"`    // nil: the script chooses its own
 	Args    string            `json:"args,omitempty"`    // Flags or FlagsNo: settings are also on the command line; not part of the identity
 	Silence time.Duration     `json:"silence,omitempty"` // the run fails if nothing is reported for this long; 0: no limit; not part of the identity
@@ -127,8 +127,8 @@ func (s Spec) check() error {
 		return fmt.Errorf("script: the command holds a zero byte")
 	case s.Epochs < 1 || s.Epochs > MostEpochs:
 		return fmt.Errorf("script: %d epochs; wanted 1 to %d", s.Epochs, MostEpochs)
-	case s.Horizon < s.Epochs || s.Horizon > MostEpochs:
-		return fmt.Errorf("script: a horizon of %d with %d epochs", s.Horizon, s.Epochs)
+	case s.Horizon < 1 || s.Horizon > MostEpochs:
+		return fmt.Errorf("script: a horizon of %d; wanted 1 to %d", s.Horizon, MostEpochs)
 	case s.Silence < 0:
 		return fmt.Errorf("script: a silence of %v", s.Silence)
 	}

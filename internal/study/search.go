@@ -51,6 +51,15 @@ type Search struct {
 	Space                                 []SearchParam
 	final                                 []axis
 	split, measure                        string
+	own                                   bool // a script's
+}
+
+// MetricName is the metric as people write it: a script's as the script reports it, such as val/f1.
+func (d *Search) MetricName() string {
+	if d.own && d.split != "" {
+		return d.split + "/" + d.measure
+	}
+	return d.Metric
 }
 
 // SearchParam is a setting that is searched.

@@ -12,6 +12,7 @@ import (
 func (d *Search) check(f *File, bad *FileError) {
 	epochs, every, ok := f.subject.search(d, f, bad)
 	var found bool
+	d.own = f.Trainer != nil
 	d.Metric = strings.Replace(d.Metric, "/", ".", 1) // as a script reports it
 	if d.split, d.measure, found = strings.Cut(d.Metric, "."); !found && d.Metric != "" {
 		d.split, d.measure = "", d.Metric // which a script may report
@@ -49,7 +50,7 @@ func (d *Search) checkGoal(bad *FileError) {
 	}
 	switch {
 	case d.Goal == "" && d.measure != "":
-		bad.add(`[search] goal is missing: is a large or a small %s better? wanted goal = "max" or goal = "min"`, d.Metric)
+		bad.add(`[search] goal is missing: is a large or a small %s better? wanted goal = "max" or goal = "min"`, d.MetricName())
 	case d.Goal != GoalMax && d.Goal != GoalMin && d.measure != "":
 		bad.add("[search] goal is %q; wanted max or min", d.Goal)
 	}

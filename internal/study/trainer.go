@@ -27,12 +27,14 @@ import (
 //	code    = ["train.py", "models/*.py"]   # what computes the runs: part of their identity; default: files that the command names and what they import
 //	data    = ["/data/mnist/*"]             # files whose content is part of the identity, too; default: none
 //	epochs  = 100
+//	horizon = 100                           # what schedules are made for; default: epochs
 //	args    = "flags"                       # settings also as --key value, --key where true; "flags-no": --no-key where false; default: in run.json alone
 //	silence = "30m"                         # a run fails that reports nothing for so long; default: never
 //	save_features = "all"                   # captures that stay, to be measured later; default: the newest; or "none"
 type Trainer struct {
 	Folder string      // the file's folder, where scripts start
 	spec   script.Spec // of a run without settings
+	fixed  bool        // the horizon does not follow run.epochs
 	// Overlooked are Python files beside the code that it imports and that [trainer] code does not name.
 	Overlooked []string
 }
@@ -40,7 +42,7 @@ type Trainer struct {
 // trainerTable is Trainer as TOML decodes it. The digests are in the source of a search in a lab, where the files may not be available.
 type trainerTable struct {
 	Command, Code, Data []string
-	Epochs              int
+	Epochs, Horizon     int
 	Args, Silence       string
 	SaveFeatures        string `toml:"save_features"`
 	Digests             *trainerDigests
@@ -82,7 +84,14 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 		}
 	}
 	folder := filepath.Dir(path)
-	f.Trainer = &Trainer{Folder: folder}
+	f.Trainer = &Trainer{Folder: folder, fixed: t.Horizon != 0}
+	if f.Trainer.fixed {
+		s.Horizon = t.Horizon
+	}
+	if s.Horizon < 1 || s.Horizon > script.MostEpochs {
+		bad.add("[trainer] horizon is %d; wanted 1 to %d, the length that schedules are made for", s.Horizon, script.MostEpochs)
+		s.Horizon = s.Epochs
+	}
 	if t.Digests != nil {
 		s.Code, s.Data = t.Digests.Code, t.Digests.Data
 	} else {
@@ -173,7 +182,10 @@ func (s scripts) specOf(settings []string) (script.Spec, error) {
 				complain(key, "is %s; wanted 1 to %d", text, script.MostEpochs)
 				continue
 			}
-			spec.Epochs, spec.Horizon = n, n
+			spec.Epochs = n
+			if !s.fixed {
+				spec.Horizon = n
+			}
 		case script.SeedKey:
 			n, err := strconv.ParseUint(fmt.Sprint(v), 10, 64)
 			if err != nil {
@@ -271,6 +283,9 @@ func (s scripts) trial(c *Place, t Trial) (Item, int, error) {
 func (s scripts) search(d *Search, f *File, bad *FileError) (epochs, every int, ok bool) {
 	if d.Metric == "" {
 		bad.add("[search] metric is missing; wanted a value that the script reports, such as test/loss")
+	}
+	if s.fixed {
+		bad.add("[trainer] horizon goes with no [search], which makes schedules for its longest trial; leave it out")
 	}
 	spec, err := s.specOf(f.base)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 
 	"collapse.example/collapse/internal/rundir"
 	"collapse.example/collapse/internal/store"
@@ -58,23 +57,27 @@ func (j *job[T]) adopt() (s *saved, why string, err error) {
 // sameBeginning compares two canonical configurations without run.epochs. Values derived from the epochs, as the period of a cosine
 // schedule may be, are compared as they are.
 func sameBeginning(a, b []byte) bool {
-	trees := make([]map[string]any, 2)
-	for i, text := range [][]byte{a, b} {
-		canonical, err := store.Canonical(text)
-		if err != nil {
-			return false
+	one, err := Without(a, "epochs")
+	other, bad := Without(b, "epochs")
+	return err == nil && bad == nil && one == other
+}
+
+// Without returns a canonical configuration without some keys of its section run: runs of which it is equal are alike but for those.
+func Without(config []byte, keys ...string) (string, error) {
+	var tree map[string]any
+	d := json.NewDecoder(bytes.NewReader(config))
+	d.UseNumber() // seeds have more digits than a float64
+	if err := d.Decode(&tree); err != nil {
+		return "", fmt.Errorf("train: a configuration: %w", err)
+	}
+	if run, ok := tree["run"].(map[string]any); ok {
+		for _, key := range keys {
+			delete(run, key)
 		}
-		d := json.NewDecoder(bytes.NewReader(canonical))
-		d.UseNumber() // seeds have more digits than a float64
-		if d.Decode(&trees[i]) != nil {
-			return false
-		}
-		if run, ok := trees[i]["run"].(map[string]any); ok {
-			delete(run, "epochs")
-			if len(run) == 0 {
-				delete(trees[i], "run")
-			}
+		if len(run) == 0 {
+			delete(tree, "run")
 		}
 	}
-	return reflect.DeepEqual(trees[0], trees[1])
+	text, err := store.Canonical(tree)
+	return string(text), err
 }

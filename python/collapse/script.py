@@ -134,6 +134,7 @@ class Run(NoRun):
         self._captured = {}  # split -> folder, since the last report
         self._unread = []  # folders that the lab has not removed yet
         self._asked = set()
+        self._home, self._seen = os.getcwd(), set(sys.modules)
 
     def setting(self, name, default=None):
         self._asked.add(name)
@@ -182,7 +183,9 @@ class Run(NoRun):
 
     def report(self, epoch, values):
         self._stay()
-        self._say({"epoch": epoch, "values": {name: _plain(name, x) for name, x in values.items()}, "features": self._captured})
+        event = {"epoch": epoch, "values": {name: _plain(name, x) for name, x in values.items()}, "features": self._captured}
+        loaded = self._loaded()
+        self._say(dict(event, loaded=loaded) if loaded else event)
         if self._captured:
             self._unread.append(list(self._captured.values()))
         self._captured = {}
@@ -197,6 +200,13 @@ class Run(NoRun):
         line = json.dumps(dict(event, generation=self.info["generation"]), allow_nan=False) + "\n"
         with open(self.info["events"], "a") as f:
             f.write(line)
+
+    def _loaded(self):
+        """The script's own modules that were imported since the last report: the lab looks whether they have changed meanwhile."""
+        new = set(sys.modules) - self._seen
+        self._seen |= new
+        files = [getattr(sys.modules[name], "__file__", None) for name in new]
+        return sorted(os.path.relpath(f, self._home) for f in files if isinstance(f, str) and f.startswith(self._home + os.sep))
 
     def _wait_for_room(self):
         """Waits while two captures are unread; the lab removes a capture once it has measured it."""

@@ -89,6 +89,25 @@ class Lab(unittest.TestCase):
                 run.report(4, {"test/f1": bad})
         self.assertEqual([event["values"] for event in self.events()], [{"test/auc": None}])
 
+    def test_own_modules_that_are_imported_late_are_told_once(self):
+        home = os.getcwd()
+        self.addCleanup(os.chdir, home)
+        os.chdir(self.dir)
+        sys.path.insert(0, os.getcwd())
+        self.addCleanup(sys.path.remove, os.getcwd())
+        for name in ("early_module", "late_module"):
+            with open(name + ".py", "w") as f:
+                f.write("x = 1\n")
+            self.addCleanup(sys.modules.pop, name, None)
+        __import__("early_module")
+        run = collapse.run()
+        run.report(3, {})
+        __import__("late_module")
+        __import__("colorsys")  # not the script's own
+        run.report(4, {})
+        run.report(5, {})
+        self.assertEqual([event.get("loaded") for event in self.events()], [None, ["late_module.py"], None])
+
     def test_settings_that_were_never_asked_for_are_told(self):
         run = collapse.run()
         run.setting("lr", 0.1)

@@ -13,13 +13,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"collapse.example/collapse/internal/engine"
-	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/queue"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
@@ -234,50 +232,6 @@ func (e *coordinator) mayStart() error {
 		}
 	}
 	return nil
-}
-
-// followEvery is the time between a second process's looks at the first one's progress.
-const followEvery = 500 * time.Millisecond
-
-// lockOrFollow takes the lab's lock, or waits for it while another process holds it. It returns no lock if nothing is left to do.
-func (e *coordinator) lockOrFollow(ctx context.Context) (*queue.Lock, error) {
-	for told := false; ; told = true {
-		lock, err := queue.TakeLock(filepath.Join(e.lab.Dir(), "queue.lock"))
-		var held *queue.HeldError
-		if !errors.As(err, &held) {
-			return lock, err
-		}
-		if !told {
-			e.o.Logf("%s coordinates this lab%s; waiting for it (Ctrl-C stops waiting, not the runs)", held.Holder, e.underWay())
-		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(followEvery):
-		}
-		if err := e.load(); err != nil {
-			return nil, err
-		}
-		e.tell(nil)
-		if e.nothingLeft() {
-			return nil, nil
-		}
-	}
-}
-
-// underWay names the studies whose runs are computed now, and how far they are; "" if none is seen.
-func (e *coordinator) underWay() string {
-	studies, _ := e.lab.Studies() // the message does without
-	var names []string
-	for _, s := range studies {
-		if s.Counts[store.Running] > 0 {
-			names = append(names, fmt.Sprintf("%s (%d of %d runs done)", s.Name, s.Counts[store.Done], s.Runs))
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return " for " + format.List(names)
 }
 
 func (e *coordinator) nothingLeft() bool {

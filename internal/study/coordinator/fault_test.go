@@ -227,8 +227,9 @@ func TestASecondCoordinatorFollowsTheFirst(t *testing.T) {
 	o := options(t, 2)
 	lines := make(chan string, 100)
 	o.Logf = func(format string, args ...any) {
-		lines <- fmt.Sprintf(format, args...)
-		if strings.Contains(format, "coordinates this lab") {
+		line := fmt.Sprintf(format, args...)
+		lines <- line
+		if strings.Contains(line, "coordinates this lab") {
 			gate.open(t)
 		}
 	}
@@ -255,7 +256,7 @@ func TestASecondCoordinatorTakesOver(t *testing.T) {
 	faulttest.Heard(t, out, "ended")
 	o := options(t, 2)
 	o.Logf = func(format string, args ...any) {
-		if strings.Contains(format, "coordinates this lab") {
+		if strings.Contains(fmt.Sprintf(format, args...), "coordinates this lab") {
 			first.Process.Kill()
 		}
 	}

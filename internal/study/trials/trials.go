@@ -96,7 +96,7 @@ func unreported(lab *store.Reader, f *study.File, hash string) error {
 	if err != nil || len(keys) == 0 || slices.Contains(keys, f.Search.Key()) {
 		return err
 	}
-	e := &UnreportedError{Study: f.Name, Metric: f.Search.Metric, Run: hash}
+	e := &UnreportedError{Study: f.Name, Metric: f.Search.MetricName(), Run: hash}
 	for _, k := range keys {
 		if k.Series == "epoch" && k.Layer == "" {
 			e.Reported = append(e.Reported, strings.TrimPrefix(k.Split+"/"+k.Measure, "/"))
