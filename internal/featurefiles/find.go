@@ -102,7 +102,7 @@ func (f *finder) take(r Role, files []*shard, mine bool) ([]part, error) {
 		case err != nil:
 			return nil, err
 		case c.names == nil && mine && s.index == "": // of a list, each file holds some of the arrays
-			return nil, s.unknown(r)
+			return nil, f.unknown(s, r)
 		case c.names == nil:
 			continue
 		}
@@ -116,7 +116,7 @@ func (f *finder) take(r Role, files []*shard, mine bool) ([]part, error) {
 		out = append(out, parts...)
 	}
 	if mine && len(out) == 0 {
-		return nil, files[0].unknown(r)
+		return nil, f.unknown(files[0], r)
 	}
 	return out, nil
 }
@@ -201,19 +201,6 @@ func (s *shard) refusedKey(r Role, key string) error {
 		}
 	}
 	return nil
-}
-
-// unknown says that a file holds no array for a role.
-func (s *shard) unknown(r Role) error {
-	hint := ""
-	if r.HasKeyFlag() {
-		hint = "; say which with " + r.keyFlag() + " NAME"
-	}
-	if r == Features {
-		hint += s.layersHint()
-	}
-	return misnamed("%s: no array is named as %s usually are (%s); it has %s%s",
-		s.path, r, strings.Join(roles[r].usual[:min(4, len(roles[r].usual))], ", "), s.contents(), hint)
 }
 
 func (s *shard) load(name string) (part, error) {

@@ -209,18 +209,6 @@ func (f *finder) labelsOf(s *shard, h arrayfile.Header, alone bool) bool {
 	return alone && !known
 }
 
-// layersHint says how several layers of one file are measured.
-func (s *shard) layersHint() string {
-	for _, f := range families(s.file.Headers()) {
-		if !slices.ContainsFunc(f.of, func(h arrayfile.Header) bool {
-			return axes(h) != 2 || !h.DType.IsFloat() || h.Shape[0] != f.of[0].Shape[0]
-		}) {
-			return fmt.Sprintf("; %s are measured one by one with --layers '%s*'", f.title(), f.prefix)
-		}
-	}
-	return ""
-}
-
 // chosen loads the arrays of a choice.
 func (f *finder) chosen(s *shard, r Role, c choice) (parts []part, err error) {
 	for _, name := range c.names {
