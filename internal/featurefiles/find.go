@@ -41,6 +41,8 @@ type finder struct {
 	own     [roleCount][]*shard // of the roles' own flags
 	taken   map[[2]string]bool  // path and name of arrays that have a role
 	notes   []string            // on arrays that were taken without a usual name
+	width   int                 // of the features that a classifier belongs to; 0: not known
+	labels  *labelled           // of the train samples; nil: not known
 }
 
 func (f *finder) openFiles() error {

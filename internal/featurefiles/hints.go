@@ -24,6 +24,8 @@ func (f *finder) unknown(s *shard, r Role) error {
 		hint = f.featuresHint(s, hint)
 	case Labels:
 		hint = f.labelsHint(s, hint)
+	case Weights:
+		hint += f.weightsHint([]*shard{s})
 	}
 	return misnamed("%s: no array is named as %s usually are (%s); it has %s%s",
 		s.path, r, strings.Join(roles[r].usual[:min(4, len(roles[r].usual))], ", "), s.contents(), hint)
@@ -167,4 +169,54 @@ func (s *shard) lastColumn(h arrayfile.Header) bool {
 		seen[value[0]] = true
 	}
 	return len(seen) > 1 && len(seen) < n
+}
+
+// weightsHint names the arrays of files that can be the classifier's weight by their shape: with a row for each label, if there are such.
+func (f *finder) weightsHint(files []*shard) string {
+	var fit, rows []string
+	classes := -1
+	if f.labels != nil {
+		classes = len(distinctValues([]*labelled{f.labels}))
+	}
+	for _, s := range files {
+		for _, h := range s.file.Headers() {
+			if len(h.Shape) != 2 || !h.DType.IsFloat() || f.taken[[2]string{s.path, h.Name}] {
+				continue
+			}
+			name, k := fmt.Sprintf("%q", s.label(h)), h.Shape[0]
+			switch f.width {
+			case h.Shape[1]:
+			case h.Shape[0]:
+				name, k = name+" with --transpose-weights", h.Shape[1]
+			default:
+				continue
+			}
+			if fit = append(fit, name); k == classes {
+				rows = append(rows, name)
+			}
+		}
+	}
+	if len(rows) > 0 {
+		fit = rows
+	}
+	if len(fit) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (of features %d wide: %s)", f.width, shorten(fit))
+}
+
+// unused returns the files given for everything of which nothing was taken.
+func (f *finder) unused() []*shard {
+	return slices.DeleteFunc(slices.Clone(f.common), func(s *shard) bool {
+		return slices.ContainsFunc(s.file.Headers(), func(h arrayfile.Header) bool { return f.taken[[2]string{s.path, h.Name}] })
+	})
+}
+
+// withoutClassifier notes files of which nothing was taken and that seem to hold a classifier.
+func (f *finder) withoutClassifier() {
+	for _, s := range f.unused() {
+		if hint := f.weightsHint([]*shard{s}); hint != "" {
+			f.notes = append(f.notes, fmt.Sprintf("%s: no classifier is taken, since no array is named as its weight usually is; say which with --weights-key NAME%s", s.path, hint))
+		}
+	}
 }

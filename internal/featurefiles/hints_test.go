@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,5 +74,68 @@ func TestFilesOfOneClassEach(t *testing.T) {
 		if _, err := Open(asked(dir, request)); err == nil || strings.Contains(err.Error(), "if each file is one class, in Python: numpy.savez") != want {
 			t.Errorf("%s: %v", request, err)
 		}
+	}
+}
+
+// TestClassifierOfUnusualName: a checkpoint's last layer is named by its shape, also beside features, where none is taken without a word; its bias comes with it.
+func TestClassifierOfUnusualName(t *testing.T) {
+	const n, d, k = 12, 6, 4
+	ones := func(name string, shape ...int) arrayfile.Array {
+		size := 1
+		for _, s := range shape {
+			size *= s
+		}
+		return arrayfile.Of(name, shape, make([]float32, size))
+	}
+	bias, y := arrayfile.Of("net.2.bias", []int{k}, []float32{1, 2, 3, 4}), make([]int64, n)
+	for i := range y {
+		y[i] = int64(i % k)
+	}
+	save := func(name string, arrays ...arrayfile.Array) string {
+		path := filepath.Join(t.TempDir(), name)
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := arrayfile.WriteNPZ(f, arrays); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	features := save("h.npz", ones("features", n, d), arrayfile.Of("labels", []int{n}, y))
+	model := save("net.npz", ones("net.0.weight", d, 9), ones("net.0.bias", d), ones("net.2.weight", k, d), bias)
+	const hint = `--weights-key NAME (of features 6 wide: "net.2.weight")`
+	beside := Request{Files: []string{features, model}}
+	s, err := Open(beside)
+	if err != nil || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], hint) {
+		t.Errorf("beside features: %v, %v", s.Notes, err)
+	}
+	s.Close()
+	own := Request{Files: []string{features}}
+	own.From[Weights] = []string{model}
+	if _, err := Open(own); err == nil || !strings.Contains(err.Error(), hint) {
+		t.Errorf("by its flag: %v", err)
+	}
+	for _, req := range []Request{beside, own} {
+		req.Keys[Weights] = "net.2.weight"
+		s, err := Open(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Notes) != 0 || s.head == nil || s.head.bPart.name != "net.2.bias" || !slices.Equal(s.head.b, []float64{1, 2, 3, 4}) {
+			t.Errorf("by its name: %v, %+v", s.Notes, s.head)
+		}
+		s.Close()
+	}
+	other := Request{Files: []string{features, save("b.npz", ones("kernel0", 9, d), ones("kernel", d, k), ones("head.bias", k))}}
+	if _, err := Open(other); err == nil || !strings.Contains(err.Error(), `--weights-key NAME (of features 6 wide: "kernel" with --transpose-weights)`) {
+		t.Errorf("a bias and a kernel: %v", err)
+	}
+	layers := Request{Files: []string{features}, Layers: "features"}
+	if s, err := Open(layers); err != nil || len(s.Notes) != 0 {
+		t.Errorf("layers without a classifier: %v, %v", s.Notes, err)
+	} else {
+		s.Close()
 	}
 }
