@@ -77,6 +77,8 @@ type Header struct {
 
 	// Categories, for a column of text, are the words that the elements stand for; the elements are then I64 counted from 0.
 	Categories []string
+	// Text says that a file has a column of text here; Categories are sure to be known once it is loaded.
+	Text bool
 
 	// The layout of the elements in the file. The zero value is row-major (C) order, little endian.
 	Fortran   bool // column-major: the first axis varies fastest

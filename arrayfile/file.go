@@ -110,7 +110,9 @@ func (f *File) Headers() []Header {
 	var headers []Header
 	for _, e := range f.entries {
 		if e.err == nil {
-			headers = append(headers, e.Header)
+			h := e.Header
+			h.Text = e.words != nil || h.Categories != nil
+			headers = append(headers, h)
 		}
 	}
 	return headers
@@ -174,6 +176,7 @@ func (e entry) array() (a Array, err error) {
 		}
 	}
 	a.Header = e.Header
+	a.Text = a.Categories != nil
 	a.Data, err = e.load()
 	return a, err
 }

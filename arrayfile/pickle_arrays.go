@@ -34,10 +34,30 @@ func (f *foreign) reason() error {
 	if f.err != nil {
 		return natureError{f.err}
 	}
-	if strings.HasPrefix(string(f.g), "pandas") {
-		return naturef("%q is not read, since a pickle may run code through it: in Python: df.to_parquet(\"x.parquet\")", string(f.g))
+	return naturef("%q is not read, since a pickle may run code through it: %s", string(f.g), insteadOf(f.g))
+}
+
+// instead says what to save in place of objects of other libraries, by the beginnings of their classes' names.
+var instead = []struct{ of, save string }{
+	{"pandas DataFrame", `in Python: df.to_parquet("x.parquet")`},
+	{"pandas.core.frame DataFrame", `in Python: df.to_parquet("x.parquet")`},
+	{"pandas", "save x.to_numpy() in its place"},
+	{"torch.utils.data.dataset TensorDataset", `in Python: x, y = dataset.tensors; torch.save({"features": x, "labels": y}, "x.pt")`},
+	{"sklearn.utils._bunch Bunch", `in Python: numpy.savez("x.npz", features=b.data, labels=b.target)`},
+	{"sklearn", `a linear model in Python: numpy.savez("w.npz", weight=model.coef_, bias=model.intercept_)`},
+	{"scipy.sparse", "save x.toarray() in its place"},
+	{"jax", "save numpy.asarray(x) in its place"},
+	{"tensorflow", "save x.numpy() in its place"},
+	{"torch.nn", "save model.state_dict() in its place"},
+}
+
+func insteadOf(g global) string {
+	for _, x := range instead {
+		if strings.HasPrefix(string(g), x.of) {
+			return x.save
+		}
 	}
-	return naturef("%q is not read, since a pickle may run code through it: save tensors or arrays in lists and dicts only, such as a state_dict", string(f.g))
+	return "save tensors or arrays in lists and dicts only, such as a state_dict"
 }
 
 // plainGlobals begin the names of classes that make no arrays.

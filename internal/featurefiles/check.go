@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"collapse.example/collapse/arrayfile"
 )
@@ -41,9 +42,12 @@ func (f *finder) allLabels(s *Set) error {
 func (f *finder) classifier(s *Set) error {
 	column := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Classifier })
 	if column < 0 {
-		s.Notes = append(s.Notes, "a classifier is left out: it belongs to its own input, which is none of the layers; name that with --features-key")
+		if found, err := f.find(Weights); err != nil || len(found) > 0 {
+			s.Notes = append(s.Notes, "a classifier is left out: it belongs to its own input, which is none of the layers; name that with --features-key")
+		}
 		return nil
 	}
+	f.width, f.labels = s.Columns[column].D, s.labels
 	c, err := f.head(s.Columns[column].D, s.Columns[column].train.parts[0].where())
 	if err != nil || c == nil {
 		return err
@@ -68,8 +72,13 @@ func (f *finder) head(d int, file string) (*classifier, error) {
 	}
 	if len(weights) == 0 {
 		if len(biases) > 0 {
-			return nil, fmt.Errorf("%s holds a bias, and no classifier weight was found; give --weights FILE", biases[0].where())
+			hint := f.weightsHint(slices.Concat(f.common, f.own[Bias]))
+			if hint != "" {
+				hint = "; or say which with --weights-key NAME" + hint
+			}
+			return nil, fmt.Errorf("%s holds a bias, and no classifier weight was found; give --weights FILE%s", biases[0].where(), hint)
 		}
+		f.withoutClassifier()
 		return nil, nil
 	}
 	c := &classifier{}
@@ -80,7 +89,9 @@ func (f *finder) head(d int, file string) (*classifier, error) {
 		return nil, err
 	}
 	if len(biases) == 0 {
-		return c, nil
+		if biases, err = f.biasBeside(c.wPart, c.k); err != nil || len(biases) == 0 {
+			return c, err
+		}
 	}
 	if c.bPart, err = only(Bias, biases); err != nil {
 		return nil, err
@@ -92,6 +103,26 @@ func (f *finder) head(d int, file string) (*classifier, error) {
 		return nil, fmt.Errorf("%s: %w", c.bPart.where(), err)
 	}
 	return c, nil
+}
+
+// biasBeside returns the bias that has the place of a weight whose name is not a usual one: as 2.bias has that of 2.weight. A classifier
+// without it would decide otherwise, without a word.
+func (f *finder) biasBeside(w part, k int) ([]part, error) {
+	for _, x := range []struct{ weight, bias string }{{"weight", "bias"}, {"kernel", "bias"}, {"kernel:0", "bias:0"}, {"vars.0", "vars.1"}} {
+		place, is := strings.CutSuffix(w.name, x.weight)
+		s := f.lib.files[w.path]
+		if !is || s == nil {
+			continue
+		}
+		for _, h := range s.file.Headers() {
+			if h.Name == place+x.bias && h.Len() == k && axes(h) == 1 {
+				p, err := s.load(h.Name)
+				f.taken[[2]string{s.path, h.Name}] = true
+				return []part{p}, err
+			}
+		}
+	}
+	return nil, nil
 }
 
 // only returns the one array of a role that has no shards; several files may repeat it.

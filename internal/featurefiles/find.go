@@ -41,6 +41,8 @@ type finder struct {
 	own     [roleCount][]*shard // of the roles' own flags
 	taken   map[[2]string]bool  // path and name of arrays that have a role
 	notes   []string            // on arrays that were taken without a usual name
+	width   int                 // of the features that a classifier belongs to; 0: not known
+	labels  *labelled           // of the train samples; nil: not known
 }
 
 func (f *finder) openFiles() error {
@@ -102,7 +104,7 @@ func (f *finder) take(r Role, files []*shard, mine bool) ([]part, error) {
 		case err != nil:
 			return nil, err
 		case c.names == nil && mine && s.index == "": // of a list, each file holds some of the arrays
-			return nil, s.unknown(r)
+			return nil, f.unknown(s, r)
 		case c.names == nil:
 			continue
 		}
@@ -116,7 +118,7 @@ func (f *finder) take(r Role, files []*shard, mine bool) ([]part, error) {
 		out = append(out, parts...)
 	}
 	if mine && len(out) == 0 {
-		return nil, files[0].unknown(r)
+		return nil, f.unknown(files[0], r)
 	}
 	return out, nil
 }
@@ -201,19 +203,6 @@ func (s *shard) refusedKey(r Role, key string) error {
 		}
 	}
 	return nil
-}
-
-// unknown says that a file holds no array for a role.
-func (s *shard) unknown(r Role) error {
-	hint := ""
-	if r.HasKeyFlag() {
-		hint = "; say which with " + r.keyFlag() + " NAME"
-	}
-	if r == Features {
-		hint += s.layersHint()
-	}
-	return misnamed("%s: no array is named as %s usually are (%s); it has %s%s",
-		s.path, r, strings.Join(roles[r].usual[:min(4, len(roles[r].usual))], ", "), s.contents(), hint)
 }
 
 func (s *shard) load(name string) (part, error) {

@@ -43,7 +43,7 @@ func (f *finder) keyed(s *shard, r Role, key string) (choice, error) {
 }
 
 // column reports whether an array can be a column of features.
-func column(h arrayfile.Header) bool { return len(h.Shape) == 1 && h.Categories == nil }
+func column(h arrayfile.Header) bool { return len(h.Shape) == 1 && !h.Text }
 
 // otherRole reports whether a name says that an array has another role.
 func otherRole(r Role, name string) bool {
@@ -131,7 +131,7 @@ func (f *finder) fitting(s *shard, r Role, mine bool) choice {
 	var fits func(arrayfile.Header) bool
 	switch {
 	case r == Features:
-		fits = func(h arrayfile.Header) bool { return axes(h) == 2 && h.Categories == nil }
+		fits = func(h arrayfile.Header) bool { return axes(h) == 2 && !h.Text }
 	case r == Labels:
 		fits = func(h arrayfile.Header) bool { return axes(h) == 1 && f.labelsOf(s, h, mine) }
 	case r == Weights && mine:
@@ -142,13 +142,17 @@ func (f *finder) fitting(s *shard, r Role, mine bool) choice {
 		return choice{}
 	}
 	hits := f.hits(s, false, func(h arrayfile.Header) bool { return fits(h) && !otherRole(r, s.label(h)) })
+	why := "the only array of that shape"
 	if r == Labels && len(hits) > 1 { // whole numbers or words rather than other numbers
 		hits = f.hits(s, false, func(h arrayfile.Header) bool {
 			return fits(h) && !otherRole(r, s.label(h)) && !h.DType.IsFloat()
 		})
+		if len(hits) > 1 {
+			hits, why = f.repeating(s, hits), "the only array of that shape whose values repeat"
+		}
 	}
 	if len(hits) == 1 {
-		f.note(s, r, fmt.Sprintf("%q", s.label(arrayfile.Header{Name: hits[0]})), "the only array of that shape")
+		f.note(s, r, fmt.Sprintf("%q", s.label(arrayfile.Header{Name: hits[0]})), why)
 		return choice{names: hits}
 	}
 	if c := onlyOne(s.records(), func(of family) bool { return fitsBatches(of, r) }); c.names != nil && (r == Features || r == Labels) {
@@ -203,18 +207,6 @@ func (f *finder) labelsOf(s *shard, h arrayfile.Header, alone bool) bool {
 		}
 	}
 	return alone && !known
-}
-
-// layersHint says how several layers of one file are measured.
-func (s *shard) layersHint() string {
-	for _, f := range families(s.file.Headers()) {
-		if !slices.ContainsFunc(f.of, func(h arrayfile.Header) bool {
-			return axes(h) != 2 || !h.DType.IsFloat() || h.Shape[0] != f.of[0].Shape[0]
-		}) {
-			return fmt.Sprintf("; %s are measured one by one with --layers '%s*'", f.title(), f.prefix)
-		}
-	}
-	return ""
 }
 
 // chosen loads the arrays of a choice.

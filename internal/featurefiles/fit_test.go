@@ -31,6 +31,13 @@ func TestArraysWithoutUsualNames(t *testing.T) {
 		}
 		return arrayfile.Of(name, []int{n}, v)
 	}
+	numbers := func(name string, n int) arrayfile.Array { // of samples
+		v := make([]int64, n)
+		for i := range v {
+			v[i] = int64(i)
+		}
+		return arrayfile.Of(name, []int{n}, v)
+	}
 	words := func(names ...string) string { return strings.Join(names, " ") }
 	for name, c := range map[string]struct {
 		arrays []arrayfile.Array
@@ -63,6 +70,11 @@ func TestArraysWithoutUsualNames(t *testing.T) {
 		"a batch is missing":    {[]arrayfile.Array{rows("0.0", 5, d), labels("0.1", 5), rows("2.0", n-5, d), labels("2.1", n-5)}, "", "no array is named"},
 		"batches and others":    {[]arrayfile.Array{rows("0.0", 5, d), labels("0.1", 5), rows("1.0", 5, d), labels("1.1", 5), rows("p", 5, d), rows("q", 5, d)}, "", "no array is named"},
 		"ground truth":          {[]arrayfile.Array{rows("feats", n, d), labels("gts", n), labels("preds", n)}, "", "feats gts |"},
+		"lists of benchmarks":   {[]arrayfile.Array{rows("feat_list", n, d), rows("logit_list", n, k), labels("label_list", n)}, "", "feat_list label_list |"},
+		"beside numbers":        {[]arrayfile.Array{rows("h", n, d), numbers("id", n), labels("species", n)}, "", `h species | "species" is taken as the labels, the only array of that shape whose values repeat`},
+		"beside one value":      {[]arrayfile.Array{rows("h", n, d), arrayfile.Of("split", []int{n}, make([]int64, n)), labels("species", n)}, "", `h species | "species" is taken as the labels`},
+		"numbers of samples":    {[]arrayfile.Array{rows("h", n, d), numbers("id", n), numbers("place", n)}, "", "no array is named as labels usually are"},
+		"many columns":          {[]arrayfile.Array{rows("a0", n), rows("a1", n), rows("a2", n), rows("a3", n), rows("b0", n), rows("b1", n), labels("y", n)}, "", `it has "a0" … "a3" each F32 12, "b0" F32 12, "b1" F32 12, "y" I64 12;`},
 		"a list that lacks one": {[]arrayfile.Array{rows("features.0", 5, d), rows("features.2", n-5, d), labels("y", n)}, "", "no array is named"},
 	} {
 		path := filepath.Join(t.TempDir(), "x.npz")

@@ -149,7 +149,7 @@ func TestBadInput(t *testing.T) {
 		"features=h.npy labels=y.npy true-labels=y19.npy":                    {"y19.npy has 19 true labels", "y.npy has 20 labels"},
 		"features=h.npy labels=y.npy corrupted=mask.npy":                     {"mask.npy", "sample 2 is 2", "0 or 1"},
 		"features=h.npy labels=y.npy corrupted=yfew.npy":                     {"yfew.npy has 3", "y.npy has 20"},
-		"file=h.npy file=one.npy":                                            {"no array is named as labels usually are", "--labels-key"},
+		"file=h.npy file=one.npy":                                            {"no array is named as labels usually are", "; give them with --labels FILE"},
 		"file=w.npy":                                                         {"no array is named as features usually are", "--features-key"},
 		"features=h.npy labels=y.npy layers=conv*":                           {"--layers", `"conv*"`, `"h" F32 20×6`},
 		"features=h.npy labels=y.npy key=feats":                              {`no array is named`, `"h" F32 20×6`, "--features-key"},

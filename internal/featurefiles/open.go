@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -168,39 +167,4 @@ func (s *shard) label(h arrayfile.Header) string {
 	}
 	base := strings.TrimSuffix(filepath.Base(s.path), ".gz")
 	return strings.TrimSuffix(base, filepath.Ext(base))
-}
-
-// contents lists the arrays of a file for an error message.
-func (s *shard) contents() string {
-	const most = 12
-	var words []string
-	headers := s.file.Headers()
-	for i, h := range headers {
-		if i == most {
-			words = append(words, fmt.Sprintf("%d more", len(headers)-most))
-			break
-		}
-		words = append(words, fmt.Sprintf("%q %s", s.label(h), describe(h)))
-	}
-	if refused := s.file.Refused(); len(refused) > 0 {
-		words = append(words, fmt.Sprintf("%d that cannot be read, the first %q: %v", len(refused), refused[0].Name, refused[0].Err))
-	}
-	if len(words) == 0 {
-		return "no array"
-	}
-	return strings.Join(words, ", ")
-}
-
-// describe is type and shape, such as "F32 100×8".
-func describe(h arrayfile.Header) string { return h.DType.String() + " " + size(h.Shape) }
-
-func size(shape []int) string {
-	if len(shape) == 0 {
-		return "single number"
-	}
-	words := make([]string, len(shape))
-	for i, n := range shape {
-		words[i] = fmt.Sprint(n)
-	}
-	return strings.Join(words, "×")
 }

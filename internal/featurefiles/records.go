@@ -66,7 +66,7 @@ func fitsBatches(f family, r Role) bool {
 	case Features, TestFeatures:
 		return (len(h.Shape) == 2 || len(h.Shape) == 1) && h.DType.IsFloat()
 	case Labels, TestLabels:
-		return len(h.Shape) <= 1 && (h.Categories != nil || !h.DType.IsFloat())
+		return len(h.Shape) <= 1 && (h.Text || !h.DType.IsFloat())
 	}
 	return false
 }

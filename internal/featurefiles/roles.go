@@ -30,7 +30,7 @@ var roles = [roleCount]struct {
 	otherwise  []string // names that may mean something else, too: taken where no array has a usual one
 }{
 	Features:     {"features", "--features", []string{"features", "feats", "feature", "embeddings", "embedding", "h", "penultimate", "train_features", "train_embeddings", "train_h"}, Features, featureNames},
-	Labels:       {"labels", "--labels", []string{"labels", "label", "y", "targets", "target", "train_labels", "train_targets", "train_y", "y_train", "train_observed"}, Labels, []string{"gt", "gts", "ground_truth", "groundtruth"}},
+	Labels:       {"labels", "--labels", []string{"labels", "label", "y", "targets", "target", "train_labels", "train_targets", "train_y", "y_train", "train_observed"}, Labels, []string{"gt", "gts", "ground_truth", "groundtruth", "label_list", "label_id", "label_ids", "class", "class_id", "class_name", "category"}},
 	Weights:      {"classifier weight", "--weights", []string{"weight", "weights", "w", "fc.weight", "classifier.weight", "head.weight", "linear.weight"}, Weights, nil},
 	Bias:         {"classifier bias", "--bias", []string{"bias", "b", "fc.bias", "classifier.bias", "head.bias", "linear.bias"}, Bias, nil},
 	TestFeatures: {"test features", "--test-features", []string{"test_features", "test_feats", "test_embeddings", "test_h"}, Features, []string{"test_x", "x_test"}},
@@ -41,7 +41,7 @@ var roles = [roleCount]struct {
 }
 
 // featureNames are names that other libraries use for features, and that may mean something else.
-var featureNames = []string{"x", "train_x", "x_train", "z", "feat", "emb", "embs", "hidden", "hidden_states", "activations", "representation", "representations", "latents"}
+var featureNames = []string{"x", "train_x", "x_train", "z", "feat", "emb", "embs", "hidden", "hidden_states", "activations", "representation", "representations", "latents", "feat_list", "feature_list", "embeds", "vector", "vectors", "pooler_output"}
 
 // String returns what people call the role.
 func (r Role) String() string { return roles[r].word }

@@ -214,9 +214,9 @@ func shortName(p part) string {
 // nothing says that a required role was not found.
 func (f *finder) nothing(r Role) error {
 	if len(f.own[r]) == 0 && len(f.common) > 0 {
-		return f.common[0].unknown(r)
+		return f.unknown(f.common[0], r)
 	}
-	return fmt.Errorf("the %s are missing; give %s FILE", r, roles[r].flag)
+	return fmt.Errorf("the %s are missing; give %s FILE%s", r, roles[r].flag, f.perClass(r, f.own[Features]))
 }
 
 // matrix joins parts and lists them as an input.
