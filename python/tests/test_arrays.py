@@ -188,6 +188,7 @@ class TensorsTest(ArraysTest):
             self.assertIn("nc3_direct", result.measures)
             self.assertIn("accuracy", result.missing)
         self.refused(ValueError, "leave them out", H, y, keep="states", ood=H)
+        self.refused(ValueError, "every row of 'features' holds NaN or infinity", H * np.nan, y, keep="states", drop_nonfinite=True)
         H[3] = np.inf
         self.refused(ValueError, r"row 3 of 'features'.*NaN or infinity", H, y, keep="states")
 

@@ -28,6 +28,7 @@ class Resume(FolderTest):
     def check(self, net=None, views=False, lr=0.05, **changed):
         folder = self.folder(net, **changed)
         engine = self.engine(folder)
+        begun = self.saved(engine, folder, 5)
         self.train(engine, folder, [0, 1], views, lr)
         half = self.saved(engine, folder, 1)
         answer = self.train(engine, folder, [2, 3], views, lr)
@@ -37,6 +38,8 @@ class Resume(FolderTest):
         self.assert_same(self.saved(other, folder, 3), half)
         self.assertEqual(self.train(other, folder, [2, 3], views, lr), answer)
         self.assert_same(self.saved(other, folder, 4), want)
+        self.do(engine, "load", model="m0", optim="o0")  # nothing is left of what it has trained
+        self.assert_same(self.saved(engine, folder, 6), begun)
         self.assertEqual(int(want["steps"]), 4 * 3)
         moved = next(name for name in want if name.endswith(".weight"))
         self.assertFalse(torch.equal(want[moved], half[moved]))

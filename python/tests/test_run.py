@@ -187,6 +187,24 @@ class Lab(unittest.TestCase):
             collapse.run()
 
     @needs_torch
+    def test_a_split_is_captured_once_an_epoch(self):
+        run, model = collapse.run(), torch.nn.Sequential(torch.nn.Linear(4, 3)).eval()
+
+        def capture(split):
+            with torch.no_grad(), run.tap(model, 3, split) as tap:
+                model(torch.randn(8, 4))
+                if split != "ood":
+                    tap.labels(torch.arange(8) % 3)
+        for split in ("train", "test", "ood"):
+            capture(split)
+            with self.assertRaisesRegex(ValueError, "%s features were captured twice before run.report" % split):
+                capture(split)
+        with self.assertRaisesRegex(ValueError, "split is 'val'; it must be train, test or ood"):
+            capture("val")
+        run.report(3, {})
+        self.assertEqual(self.events()[0]["features"], {split: self.at("captures/3-" + split) for split in ("train", "test", "ood")})
+
+    @needs_torch
     def test_waits_while_two_captures_are_unread(self):
         run = collapse.run()
         model = torch.nn.Sequential(torch.nn.Linear(4, 3))
