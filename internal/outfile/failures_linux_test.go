@@ -179,6 +179,17 @@ func TestAFullDiskIsNotGoneAround(t *testing.T) {
 			t.Errorf("%v: nothing is opened", errno)
 		}
 	}
+	faulttest.EachCall(t, syscall.EEXIST, func() error {
+		f, err := createIn(dir, 0o600)
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Close(), os.Remove(f.Name()))
+	}, func(call string, err error) {
+		if strings.HasPrefix(call, "openat") && err != nil {
+			t.Errorf("%s: %v", call, err)
+		}
+	})
 }
 
 // TestDescriptorsThatAreHandedOver: those of standard output and error count also if they are closed on exec; without room for one more there is an error.
