@@ -131,6 +131,9 @@ func TestTheHolderIsReadFromTheTableOfLocks(t *testing.T) {
 	if got := holderIn(strings.NewReader("1: POSIX  ADVISORY  WRITE 21 00:2f:18446744073709551615 120 120"), 5, math.MaxUint64); got != 21 {
 		t.Errorf("a file with the largest number: process %d", got)
 	}
+	if got := holderIn(strings.NewReader("1: POSIX  ADVISORY  WRITE 22 00:2f:0 120 120"), inode("missing"), inode("missing")); got != 0 {
+		t.Errorf("process %d holds the lock of a file that is not there", got)
+	}
 	for words, e := range map[string]*BusyError{"process 7": {}, "process 7 (vim)": {Holder: "vim"}} {
 		if e.heldBy(7, e.Holder, false); e.Holder != words || e.Resume != "" {
 			t.Errorf("%+v, want %s", e, words)
