@@ -3,6 +3,7 @@ package arrayfile
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -75,7 +76,7 @@ func (m matElement) named(name string, depth int) ([]entry, error) {
 	}
 	e, err := m.entry()
 	if err != nil {
-		e = entry{err: naturef("the field is empty or no array: %w", err)}
+		e = entry{err: fmt.Errorf("the field is empty or no array: %w", err)}
 	}
 	e.Name = name
 	return []entry{e}, nil
