@@ -10,7 +10,7 @@ import (
 
 // Level 5 MAT-files (MATLAB 5 to 7; MathWorks, "MAT-File Format", R2023b): a header of 128 bytes, then elements, each a tag with
 // type and size followed by its data, padded to 8 bytes, except that compressed elements follow one another without padding.
-// Numerical arrays and lists of words are read; other cells, structures, sparse and complex arrays are named and refused. Files of MATLAB 7.3 are HDF5.
+// Numerical arrays and lists of words are read, also as fields of a structure; other cells, arrays of structures, sparse and complex arrays are named and refused. Files of MATLAB 7.3 are HDF5.
 
 // matHeader is the length of the header: 116 bytes of text, 8 of an offset, a version and the letters that give the byte order.
 const matHeader = 128
@@ -36,19 +36,21 @@ func parseMAT(b []byte, account *account) ([]entry, error) {
 	var entries []entry
 	seen := map[string]bool{}
 	for at := matHeader; at < len(b); {
-		e, end, err := nextMAT(b, at, order, account)
+		some, end, err := nextMAT(b, at, order, account)
 		if err != nil {
 			return nil, fmt.Errorf("arrayfile: mat: element at byte %d: %w", at, err)
 		}
 		at = end
-		if e.Name == "" {
-			continue // a subsystem's data, which belongs to objects that are not read
+		for _, e := range some {
+			if e.Name == "" {
+				continue // a subsystem's data, which belongs to objects that are not read
+			}
+			if seen[e.Name] {
+				return nil, fmt.Errorf("arrayfile: mat: %q occurs twice", e.Name)
+			}
+			seen[e.Name] = true
+			entries = append(entries, e)
 		}
-		if seen[e.Name] {
-			return nil, fmt.Errorf("arrayfile: mat: %q occurs twice", e.Name)
-		}
-		seen[e.Name] = true
-		entries = append(entries, e)
 	}
 	return entries, nil
 }
@@ -74,25 +76,25 @@ func matOrder(b []byte) (binary.ByteOrder, error) {
 }
 
 // nextMAT reads the element at a byte offset, and returns where the next one starts.
-func nextMAT(b []byte, at int, order binary.ByteOrder, account *account) (entry, int, error) {
+func nextMAT(b []byte, at int, order binary.ByteOrder, account *account) ([]entry, int, error) {
 	if len(b)-at < 8 {
-		return entry{}, 0, fmt.Errorf("the file ends with %d bytes, which hold no tag", len(b)-at)
+		return nil, 0, fmt.Errorf("the file ends with %d bytes, which hold no tag", len(b)-at)
 	}
 	kind, size := order.Uint32(b[at:]), int64(order.Uint32(b[at+4:]))
 	if size > int64(len(b)-at-8) {
-		return entry{}, 0, fmt.Errorf("%d bytes are claimed and %d are left; the file was cut short", size, len(b)-at-8)
+		return nil, 0, fmt.Errorf("%d bytes are claimed and %d are left; the file was cut short", size, len(b)-at-8)
 	}
 	body := b[at+8:][:size:size]
 	end := at + 8 + int(size)
 	switch kind {
 	case matCompressed:
-		e, err := matElement{packed: body, account: account, order: order}.entry()
+		e, err := matElement{packed: body, account: account, order: order}.entries(0)
 		return e, end, err
 	case matMatrix:
-		e, err := matElement{body: body, account: account, order: order}.entry()
+		e, err := matElement{body: body, account: account, order: order}.entries(0)
 		return e, min(end+padding(size), len(b)), err
 	}
-	return entry{}, 0, fmt.Errorf("type %d; want 14 (an array) or 15 (a compressed one)", kind)
+	return nil, 0, fmt.Errorf("type %d; want 14 (an array) or 15 (a compressed one)", kind)
 }
 
 // padding is the number of bytes missing to a multiple of 8.
@@ -131,7 +133,7 @@ const (
 	matComplex     = 8
 )
 
-var matClasses = map[byte]string{matCell: "a cell array", 2: "a structure", 3: "an object", matChar: "text", matSparse: "sparse"}
+var matClasses = map[byte]string{matCell: "a cell array", matStructure: "a structure", 3: "an object", matChar: "text", matSparse: "sparse"}
 
 // header reads up to the numbers. The name is set as soon as it is known, even if an error follows.
 func (m matElement) header() (matArray, error) {
@@ -166,6 +168,9 @@ func (m matElement) header() (matArray, error) {
 			what = fmt.Sprintf("of class %d", class)
 		}
 		h.class, h.first = class, s.at
+		if class == matStructure {
+			return h, naturef("the array is a structure of several; in MATLAB: s = %[1]s(1); save x.mat -struct s saves the fields of one", h.Name)
+		}
 		return h, naturef("the array is %s; real numbers and lists of words are read", what)
 	}
 	return h, s.numbers(&h)

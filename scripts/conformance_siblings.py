@@ -161,7 +161,12 @@ def matlab(s):
         "logical": (y > 0, {}),
     }.items():
         s.check(name, s.mat("m", how, features=h, labels=labels), nc1(h, y > 0 if labels.dtype == bool else y))
-    s.check("in a structure", s.mat("m", data={"features": h, "labels": y}), says="structure")
+    for packed in (False, True):
+        how = {"do_compression": packed}
+        s.check("in a structure", s.mat("m", how, data={"features": h, "labels": y}), nc1(h, y))
+        s.check("in two structures", s.mat("m", how, train={"X": h, "y": words.astype(object)}, test={"X": h, "y": words.astype(object)}), nc1(h, y))
+        s.check("in nested structures", s.mat("m", how, data={"net": {"features": h}, "labels": y[:, None] + 1, "none": []}), nc1(h, y))
+    s.check("in an array of structures", s.mat("m", data=np.array([{"features": h}, {"features": h}])), says="structure|cell")
 
 
 def parquet_encodings(s):

@@ -131,7 +131,7 @@ func (f *finder) fitting(s *shard, r Role, mine bool) choice {
 	var fits func(arrayfile.Header) bool
 	switch {
 	case r == Features:
-		fits = func(h arrayfile.Header) bool { return axes(h) == 2 && !h.Text }
+		fits = func(h arrayfile.Header) bool { return axes(h) == 2 && !h.Text && h.Len() > 0 }
 	case r == Labels:
 		fits = func(h arrayfile.Header) bool { return axes(h) == 1 && f.labelsOf(s, h, mine) }
 	case r == Weights && mine:

@@ -72,6 +72,6 @@ func (r Role) recognises(name string, own bool) bool {
 
 // mayBe reports whether an array has this role if no other does by its name, as X has in a file of X and y.
 func (r Role) mayBe(name string, own bool) bool {
-	name = strings.ToLower(name)
+	name = strings.ReplaceAll(strings.ToLower(name), ".", "_")
 	return slices.Contains(roles[r].otherwise, name) || own && slices.Contains(roles[roles[r].base].otherwise, name)
 }
