@@ -179,7 +179,7 @@ func TestDemoMemorizationShowsBothVerdicts(t *testing.T) {
 	var out strings.Builder
 	now := page.Result{Headline: "These cannot tell.", Claims: []judge.Claim{{ID: "growth", Verdict: judge.CannotTell}}}
 	printBeside(&app{stdout: &out}, now, earlier)
-	for _, want := range []string{"1248 earlier runs", "not computed now: they are of collapse reproduce md-fig1 --scale standard, on other images", "holds          With label noise, memorization and dilation √NC1_test grow together, whatever the loss [cannot tell]", "[not asked]"} {
+	for _, want := range []string{"on 1824 earlier runs", "not computed now: they are of collapse reproduce md-fig1 --scale standard, on other images", "holds          With label noise, memorization and dilation √NC1_test grow together, whatever the loss [cannot tell]", "[not asked]"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not printed:\n%s", want, out.String())
 		}

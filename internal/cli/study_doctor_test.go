@@ -127,7 +127,7 @@ func TestAGoalIsNotGuessed(t *testing.T) {
 		t.Error(errs)
 	}
 	file, lab = scriptStudy(t, strings.Replace(text, "test/loss", "test/f1", 1))
-	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "goal is missing: is a large or a small test.f1 better?") {
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "goal is missing: is a large or a small test/f1 better?") {
 		t.Error(errs)
 	}
 	file, lab = scriptStudy(t, strings.Replace(text, "trials = 9", "trials = 4", 1))

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,8 +132,8 @@ left = 'final("test/loss", {"wd": 0.5})'
 right = 'final("test/loss", {"wd": 0})'
 early = true
 [[claim]]
-id = "terminal"
-says = "as above, in the terminal phase"
+id = "unknown"
+says = "as above, without a word on unfitted runs"
 kind = "more"
 left = 'final("test/loss", {"wd": 0.5})'
 right = 'final("test/loss", {"wd": 0})'
@@ -174,7 +175,7 @@ func TestAStudyIsJudgedByItsOwnClaims(t *testing.T) {
 	if c := found["decay"]; c.Verdict != judge.Holds || c.Source != judge.Ours || c.Effect == nil || len(c.Effect.Cells) != 1 || c.Effect.Cells[0].Seeds != 6 || math.Abs(float64(c.Effect.Cells[0].Value)-.5) > .02 {
 		t.Errorf("%+v", c)
 	}
-	if c := found["terminal"]; c.Verdict != judge.CannotTell || !strings.Contains(c.Reason, "early = true") {
+	if c := found["unknown"]; c.Verdict != judge.Holds || !slices.Contains(c.Statistics, "no run reports train/accuracy, so none is left out as unfitted") {
 		t.Errorf("%+v", c)
 	}
 	// A claim of today's file, on the runs that are there.
