@@ -5,6 +5,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/inputfile"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/question"
@@ -106,7 +107,7 @@ func finishedOf(lab *store.Reader, name string) ([]judge.Run, error) {
 
 func printJudged(a *app, found judgedStudy) {
 	a.printf("%s: %d of %d runs are finished\n\n", found.Study, found.Runs, found.Of)
-	a.printClaims(found.Claims)
+	a.printClaims(findings.AskedBy(found.Claims))
 	for _, t := range found.Tables {
 		a.printf("\n%s\n", t.Title)
 		shown, w := t.Shown(), tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)

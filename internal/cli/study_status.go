@@ -22,7 +22,7 @@ import (
 )
 
 type studyStatusCmd struct {
-	Name string `arg:"" name:"study" complete:"studies" help:"Name of the study."`
+	Name string `arg:"" optional:"" name:"study" complete:"studies" help:"Name of the study; may be left out where the lab has one."`
 }
 
 // studyRunRow is the JSON of a run of a study.
@@ -47,10 +47,30 @@ func studyRunRows(runs []store.StudyRun) []studyRunRow {
 	return rows
 }
 
+// onlyStudy is the name of the lab's study, if it has one.
+func onlyStudy(lab *store.Reader) (string, error) {
+	studies, err := lab.Studies()
+	switch {
+	case err != nil:
+		return "", err
+	case len(studies) == 0:
+		return "", usageError{errors.New("this lab has no study; `collapse study run FILE` makes one")}
+	case len(studies) > 1:
+		return "", usageError{fmt.Errorf("which of %d studies? `collapse study list` shows them; the newest is %s", len(studies), studies[0].Name)}
+	}
+	return studies[0].Name, nil
+}
+
 // shown bounds the runs that a status lists.
 const shown = 10
 
 func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
+	if c.Name == "" {
+		var err error
+		if c.Name, err = onlyStudy(lab); err != nil {
+			return err
+		}
+	}
 	s, err := lab.Study(c.Name)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -46,5 +47,26 @@ func TestStatusSaysWhatAStudyWaitsFor(t *testing.T) {
 	}
 	if out := status("other"); strings.Contains(out, "none of its runs") {
 		t.Errorf("it runs: %s", out)
+	}
+}
+
+// TestStatusOfTheOnlyStudy: its name may be left out; of several it is asked for, and without one it is said how to make it.
+func TestStatusOfTheOnlyStudy(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
+	called(t, 0, "--lab", lab, "study", "run", file)
+	called(t, 0, "--lab", lab, "study", "rm", "mine")
+	if _, errs := called(t, 2, "--lab", lab, "study", "status"); !strings.Contains(errs, "this lab has no study; `collapse study run FILE` makes one") {
+		t.Error(errs)
+	}
+	called(t, 0, "--lab", lab, "study", "run", file)
+	if out, _ := called(t, 0, "--lab", lab, "study", "status"); !strings.HasPrefix(out, "mine: done;") {
+		t.Error(out)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(scriptGrid, `name = "mine"`, "name = \"other\"", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	called(t, 0, "--lab", lab, "study", "run", file)
+	if _, errs := called(t, 2, "--lab", lab, "study", "status"); !strings.Contains(errs, "which of 2 studies? `collapse study list` shows them; the newest is other") {
+		t.Error(errs)
 	}
 }

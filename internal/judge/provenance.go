@@ -30,7 +30,7 @@ const OfStudy Source = "study"
 const Unrecorded Source = ""
 
 // sourceWords are the names of the sources in counts.
-var sourceWords = map[Source]string{FromPaper: "the papers’ sentences", FromFigure: "read off figures and tables", OfStudy: "of this study", Ours: "ours", OwnCheck: "checks of this program",
+var sourceWords = map[Source]string{FromPaper: "the papers’ sentences", FromFigure: "read off figures and tables", OfStudy: "claims of this study", Ours: "ours", OwnCheck: "checks of this program",
 	Unrecorded: "of unrecorded source"}
 
 // Words names the source.
