@@ -154,7 +154,7 @@ func (t *target) writable() error {
 	case t.info == nil:
 		return probe(filepath.Dir(t.path))
 	case t.info.Mode().IsRegular():
-		f, err := os.OpenFile(t.path, os.O_WRONLY, 0o0)
+		f, err := os.OpenFile(t.path, os.O_WRONLY, 0)
 		if err != nil {
 			return err
 		}

@@ -48,14 +48,11 @@ func inDescriptors(path string) bool {
 	return err == nil && descriptorFolder().MatchString(dir)
 }
 
-// noArgument is that of calls which take none.
-const noArgument = 0
-
 // duplicate returns a descriptor that was handed to this process, so that it stays open and is the right one however
 // long the work takes. Descriptors that the process opened itself are closed on exec, and are nobody's output.
 func duplicate(n int) (*os.File, error) {
-	flags, closed := unix.FcntlInt(uintptr(n), unix.F_GETFD, noArgument)
-	mode, alsoClosed := unix.FcntlInt(uintptr(n), unix.F_GETFL, noArgument)
+	flags, closed := unix.FcntlInt(uintptr(n), unix.F_GETFD, 0)
+	mode, alsoClosed := unix.FcntlInt(uintptr(n), unix.F_GETFL, 0)
 	if closed != nil || alsoClosed != nil || n > 2 && flags&unix.FD_CLOEXEC != 0 {
 		return nil, &MisuseError{fmt.Sprintf("descriptor %d was not open when the program started", n)}
 	}
@@ -86,7 +83,7 @@ func openThrough(ctx context.Context, path string) (*os.File, error) {
 		flags |= syscall.O_NONBLOCK // fails at once without a reader, where an ordinary call waits for ever
 	}
 	for {
-		f, err := os.OpenFile(path, flags, 0o0)
+		f, err := os.OpenFile(path, flags, 0)
 		if info.Mode()&fs.ModeNamedPipe == 0 || !errors.Is(err, syscall.ENXIO) {
 			return f, cause(err)
 		}

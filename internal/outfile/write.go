@@ -140,7 +140,7 @@ func overwrite(path, name string) (err error) {
 	if err != nil {
 		return cause(err)
 	}
-	to, err := os.OpenFile(path, os.O_WRONLY, 0o0)
+	to, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return cause(err)
 	}
