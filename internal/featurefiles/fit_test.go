@@ -77,15 +77,7 @@ func TestArraysWithoutUsualNames(t *testing.T) {
 		"many columns":          {[]arrayfile.Array{rows("a0", n), rows("a1", n), rows("a2", n), rows("a3", n), rows("b0", n), rows("b1", n), labels("y", n)}, "", `it has "a0" … "a3" each F32 12, "b0" F32 12, "b1" F32 12, "y" I64 12;`},
 		"a list that lacks one": {[]arrayfile.Array{rows("features.0", 5, d), rows("features.2", n-5, d), labels("y", n)}, "", "no array is named"},
 	} {
-		path := filepath.Join(t.TempDir(), "x.npz")
-		f, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := arrayfile.WriteNPZ(f, c.arrays); err != nil {
-			t.Fatal(err)
-		}
-		f.Close()
+		path := npzOf(t, c.arrays)
 		req := Request{Files: []string{path}}
 		req.Keys[Features] = c.key
 		s, err := Open(req)

@@ -52,15 +52,7 @@ func TestWhatToDoWithoutARole(t *testing.T) {
 		"a matrix and a vector":  {[]arrayfile.Array{of("A", 12, 5), of("p", 12), of("q", 12)}, "say which with --labels-key NAME", "last column"},
 		"only a vector too long": {[]arrayfile.Array{of("A", 12, 5), of("p", 13)}, "say which with --labels-key NAME", "last column"},
 	} {
-		path := filepath.Join(t.TempDir(), "x.npz")
-		f, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := arrayfile.WriteNPZ(f, c.arrays); err != nil {
-			t.Fatal(err)
-		}
-		f.Close()
+		path := npzOf(t, c.arrays)
 		if _, err := Open(Request{Files: []string{path}}); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), c.not) {
 			t.Errorf("%s: %v; want %q, not %q", name, err, c.want, c.not)
 		}
@@ -138,4 +130,19 @@ func TestClassifierOfUnusualName(t *testing.T) {
 	} else {
 		s.Close()
 	}
+}
+
+// npzOf returns the path of an .npz file of these arrays.
+func npzOf(t *testing.T, arrays []arrayfile.Array) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.npz")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := arrayfile.WriteNPZ(f, arrays); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

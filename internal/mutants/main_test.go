@@ -54,13 +54,7 @@ func TestForever(t *testing.T) {
 }
 `,
 	} {
-		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		put(t, root, name, text)
 	}
 	return root
 }
@@ -220,5 +214,17 @@ func TestTheListIsChecked(t *testing.T) {
 		if _, err := readKnown(file); err == nil || !strings.Contains(err.Error(), "line 2") {
 			t.Errorf("%q: %v", line, err)
 		}
+	}
+}
+
+// put writes a file below root.
+func put(t *testing.T, root, name, text string) {
+	t.Helper()
+	file := filepath.Join(root, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
 	}
 }

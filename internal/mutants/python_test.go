@@ -85,13 +85,7 @@ class SeenTest(unittest.TestCase):
         self.assertEqual(subprocess.call([sys.executable, "-c", code], env=dict(os.environ, PYTHONPATH=ROOT), stdout=subprocess.DEVNULL), 0)
 `,
 	} {
-		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		put(t, root, name, text)
 	}
 	return root
 }
