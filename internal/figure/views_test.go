@@ -530,7 +530,7 @@ func TestHowMeasuresAreDrawn(t *testing.T) {
 // TestSettingsInWords says settings as the papers do, and sorts numbers by size.
 func TestSettingsInWords(t *testing.T) {
 	for of, want := range map[[2]string]string{{"loss.kind", "ls"}: "label smoothing", {"net.feature_dim", "0"}: "the network's own d", {"net.feature_dim", "10"}: "d = 10", {"data.noise", "0.1"}: "η = 0.1", {"head.kind", "etf"}: "fixed ETF",
-		{"optim.decay", "peeled"}: "peeled decay", {"a.b", "true"}: "a.b = true", {"a.b", "false"}: "a.b = false", {"a.b", "x"}: "x", {"optim.lr", "0.5"}: "rate = 0.5"} {
+		{"optim.decay", "peeled"}: "peeled decay", {"a.b", "true"}: "a.b = true", {"a.b", "false"}: "a.b = false", {"a.b", "x"}: "x", {"lr", "0.1"}: "lr = 0.1", {"my.width", "8"}: "my.width = 8", {"optim.lr", "0.5"}: "rate = 0.5"} {
 		if got := SettingInWords(of[0], of[1]); got != want {
 			t.Errorf("%v: %q, want %q", of, got, want)
 		}
