@@ -12,7 +12,7 @@ import (
 )
 
 // Tables of text: values separated by commas, tabs, semicolons, bars or spaces, a row a line. A first line without a number has the names of the
-// columns. A column is a vector, of numbers or of words. A table of numbers without names is one matrix, as numpy.savetxt writes it.
+// columns. A column is a vector, of numbers or of words, or a matrix where each field holds a list of numbers. A table of numbers without names is one matrix, as numpy.savetxt writes it.
 
 // tableSample is how much of a file tells whether it is text.
 const tableSample = 1 << 16
@@ -162,7 +162,7 @@ func (t *textTable) look() error {
 			}
 			t.kinds = make([]columnKind, len(fields))
 			for i := range t.kinds {
-				t.kinds[i].whole = true
+				t.kinds[i].whole, t.kinds[i].list = true, -1
 			}
 			return nil
 		}
@@ -178,7 +178,8 @@ func (t *textTable) look() error {
 	}
 	for _, f := range t.first {
 		_, err := strconv.ParseFloat(f, 64)
-		numbers = numbers || err == nil
+		n, _ := listOf(f, nil)
+		numbers = numbers || err == nil || n > 0
 	}
 	lone := len(t.first) == 1 && t.rows > 0 && t.kinds[0].text // words: is the first of them a name?
 	if t.named = !numbers && !(lone && again) || t.counted(); t.named {
@@ -216,12 +217,12 @@ func (t *textTable) counted() bool {
 // entries reads all values: as slices that grow, and again in a matrix. Each takes at least a byte of the file.
 func (t *textTable) entries(account *account) ([]entry, error) {
 	width := len(t.first)
-	if err := account.take(24*int64(t.rows)*int64(width) + entryMemory*int64(width)); err != nil {
-		return nil, err
-	}
-	matrix, whole := !t.named, true
+	matrix, whole, numbers := !t.named, true, int64(0)
 	for _, k := range t.kinds {
-		matrix, whole = matrix && !k.text && k.empty == 0, whole && k.whole
+		matrix, whole, numbers = matrix && !k.text && k.list <= 0 && k.empty == 0, whole && k.whole, numbers+int64(t.rows)*int64(max(1, k.list))
+	}
+	if err := account.take(24*numbers + entryMemory*int64(width)); err != nil {
+		return nil, err
 	}
 	columns := make([]tableColumn, width)
 	for i := range columns {

@@ -87,6 +87,18 @@ func TestTablesOfText(t *testing.T) {
 		"1 3:.5 7:2\n0 1:1 2:3\n":       "error load_svmlight_file",
 		"1 3:.5 7\n0 1:1 2\n":           "0 I64 [2] [1 0] 1 I64 [2] [0 1] [3:.5 1:1] 2 I64 [2] [7 2]",
 		"only one line\n":               "error none of .npy",
+
+		"x,y\n\"[1, 2.5]\",0\n\"[ 3,4]\",1\n":                                           "x F64 [2 2] [1 2.5 3 4] y I64 [2] [0 1]",
+		"x,y\n[1. 2.5],0\n\"[ 3.\n  4e-1]\",1\n":                                        "x F64 [2 2] [1 2.5 3 0.4] y I64 [2] [0 1]",
+		"x,y\n\"[np.float32(1.5), np.float32(2.0)]\",0\n\"[np.float64(3.0), nan]\",1\n": "x F64 [2 2] [1.5 2 3 NaN] y I64 [2] [0 1]",
+		"\"[1, 2]\"\n\"[3, 4]\"\n":                                                      "0 F64 [2 2] [1 2 3 4]",
+		"x\n\"[1, 2]\"\n\n\"[3, 4]\"\n":                                                 "x F64 [2 2] [1 2 3 4]",
+		"x,y\n\"[1, 2]\",0\n,1\n":                                                       "y I64 [2] [0 1] refused x: 1 of its 2 rows are empty, the first is row 2; drop such rows",
+		"x,y\n\"[1, 2]\",0\n\"[3]\",1\n":                                                "x I64 [2] [0 1] [[1, 2] [3]] y I64 [2] [0 1]",
+		"x,y\n[1 ... 2],0\n[3 ... 4],1\n":                                               "x I64 [2] [0 1] [[1 ... 2] [3 ... 4]] y I64 [2] [0 1]",
+		"x,y\n[1 2],0\n7,1\n":                                                           "x I64 [2] [0 1] [[1 2] 7] y I64 [2] [0 1]",
+		"x,y\n7,0\n[1 2],1\n":                                                           "x I64 [2] [0 1] [7 [1 2]] y I64 [2] [0 1]",
+		"x,y\n[],0\n[],1\n":                                                             "x I64 [2] [0 0] [[]] y I64 [2] [0 1]",
 	} {
 		checkContents(t, text, []byte(text), want)
 	}
@@ -142,7 +154,7 @@ func TestMATLevel4(t *testing.T) {
 
 // FuzzText reads tables of text and matrices of level 4, which have no magic number.
 func FuzzText(f *testing.F) {
-	for _, text := range []string{"a,b\n1,2\n3,4\n", "# x\n1 2\n3 4\n", ",0,1,y\n0,.5,.25,cat\n", "a;b\n\"x;\"\"y\";\n", "cat\ndog\ncat\n"} {
+	for _, text := range []string{"a,b\n1,2\n3,4\n", "# x\n1 2\n3 4\n", ",0,1,y\n0,.5,.25,cat\n", "a;b\n\"x;\"\"y\";\n", "cat\ndog\ncat\n", "x,y\n\"[1, 2.5]\",0\n[np.float32(3.0) nan],1\n"} {
 		f.Add([]byte(text))
 	}
 	f.Add(mat4Matrix(binary.LittleEndian, 50, 2, 3, 0, "y", []byte{1, 2, 3, 4, 5, 6}))

@@ -39,19 +39,18 @@ var captureRoles = []struct {
 	role   Role
 }{{"features", Features}, {"labels", Labels}, {"true_labels", TrueLabels}, {"corrupted", Corrupted}}
 
-// fromCapture replaces a folder among the files by the files of its streams, for roles that no flag names; nil if there is
-// no folder.
+// fromCapture replaces the folder of a capture among the files by the files of its streams, for roles that no flag names; nil if there is
+// none.
 func fromCapture(req *Request) (*capture, error) {
 	if len(req.Files) != 1 {
 		return nil, nil
 	}
-	if info, err := os.Stat(req.Files[0]); err != nil || !info.IsDir() {
+	if !isFolder(req.Files[0]) {
 		return nil, nil
 	}
 	c := &capture{folder: req.Files[0]}
-	if files, err := datasetFiles(c.folder); err != nil || files != nil {
-		req.Files = files
-		return nil, err
+	if is, err := exists(filepath.Join(c.folder, captureInfo)); err != nil || !is {
+		return nil, err // what else it is openAll finds
 	}
 	if err := c.read(); err != nil {
 		return nil, err
@@ -98,8 +97,7 @@ func (c *capture) read() error {
 	name := filepath.Join(c.folder, captureInfo)
 	text, err := inputfile.Read(name, mostInfo)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: a folder is read if the Python package collapse wrote it, and this one has no %s (a capture that did not end has none); to read shards name them: --features '%s'",
-			c.folder, captureInfo, filepath.Join(c.folder, "*.npy"))
+		return unreadFolder(c.folder)
 	}
 	if err != nil {
 		return err

@@ -18,9 +18,10 @@ func misnamed(format string, args ...any) error { return &NameError{fmt.Errorf(f
 
 // part is one array of one file.
 type part struct {
-	path string
-	name string // "" for a .npy
-	list string // whose item it is; "" for an array of its own
+	path  string
+	name  string // "" for a .npy
+	label string // its name for people, of a .npy that of its file
+	list  string // whose item it is; "" for an array of its own
 	arrayfile.Array
 }
 
@@ -205,15 +206,21 @@ func (s *shard) refusedKey(r Role, key string) error {
 	return nil
 }
 
+// bare reports whether a file is a .npy, whose one array has no name.
+func (s *shard) bare() bool {
+	headers := s.file.Headers()
+	return len(headers) == 1 && headers[0].Name == ""
+}
+
 func (s *shard) load(name string) (part, error) {
 	a, err := s.file.Load(name)
 	if err != nil {
 		return part{}, err
 	}
-	return part{path: s.path, name: name, Array: a}, nil
+	return part{path: s.path, name: name, label: s.label(a.Header), Array: a}, nil
 }
 
-// named returns the array of one name from every file, nil if no file has it.
+// named returns the array of one name from every file, nil if no file has it. A .npy is a layer of its own, called as its file is.
 func named(files []*shard, name string) ([]part, error) {
 	var out []part
 	for _, s := range files {
@@ -221,17 +228,17 @@ func named(files []*shard, name string) ([]part, error) {
 			return nil, err
 		}
 		for _, h := range s.file.Headers() {
-			if h.Name != name {
+			if s.label(h) != name {
 				continue
 			}
-			p, err := s.load(name)
+			p, err := s.load(h.Name)
 			if err != nil {
 				return nil, err
 			}
 			out = append(out, p)
 		}
 	}
-	if len(out) > 0 && len(out) < len(files) {
+	if len(out) > 0 && len(out) < len(files) && out[0].name != "" {
 		return nil, fmt.Errorf("layer %q is in %d of %d files; %s is the first that has it", name, len(out), len(files), out[0].path)
 	}
 	return out, nil
@@ -261,12 +268,13 @@ func layerNames(files []*shard, pattern string) ([]string, error) {
 			return nil, err
 		}
 		for _, h := range s.file.Headers() {
-			ok, err := path.Match(flat(pattern), flat(h.Name))
+			name := s.label(h)
+			ok, err := path.Match(flat(pattern), flat(name))
 			if err != nil {
 				return nil, misnamed("--layers %q: %w", pattern, err)
 			}
-			if ok && h.DType.IsFloat() && !slices.Contains(out, h.Name) {
-				out = append(out, h.Name)
+			if ok && h.DType.IsFloat() && !slices.Contains(out, name) {
+				out = append(out, name)
 			}
 		}
 	}

@@ -130,6 +130,8 @@ func (s *shard) batches(r Role, mine bool, named func(string) bool) choice {
 func (f *finder) fitting(s *shard, r Role, mine bool) choice {
 	var fits func(arrayfile.Header) bool
 	switch {
+	case r == Features && f.req.Layers != "" && len(f.common) > 1 && s.bare():
+		return choice{} // each of several .npy is a layer
 	case r == Features:
 		fits = func(h arrayfile.Header) bool { return axes(h) == 2 && !h.Text && h.Len() > 0 }
 	case r == Labels:
@@ -251,7 +253,7 @@ func (f *finder) joined(columns []part, title string) (part, error) {
 	if err := f.lib.budget.Take(int64(n) * int64(size) * int64(len(columns))); err != nil {
 		return part{}, fmt.Errorf("%s: %d columns of %d values: %w", first.path, len(columns), n, err)
 	}
-	out := part{path: first.path, name: title}
+	out := part{path: first.path, name: title, label: title}
 	out.Header = arrayfile.Header{Name: title, DType: first.DType, Shape: []int{n, len(columns)}, Fortran: true}
 	out.Data = make([]byte, 0, n*size*len(columns))
 	for _, c := range columns {

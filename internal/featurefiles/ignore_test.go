@@ -195,7 +195,7 @@ func TestTextLabels(t *testing.T) {
 		"features=h.npy labels=t.npy weights=w.npy class-names=ant,bee": "hold \"cow\", which is none of --class-names (ant, bee)",
 		"features=h.npy labels=y.npy class-names=ant,bee":               "since --class-names has 2 classes",
 		"features=h.npy labels=t.npy class-names=ant,bee,cow classes=4": "--classes 4, and --class-names has 3",
-		"features=t.npy labels=y.npy":                                   "text; want numbers",
+		"features=t.npy labels=y.npy":                                   `text, such as "ant"; want numbers`,
 		"features=h.npy labels=y.npy corrupted=t.npy":                   "is text; want 0 or 1",
 		"features=h.npy labels=y.npy weights=t.npy":                     "t.npy",
 	} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"collapse.example/collapse/arrayfile"
 	"collapse.example/collapse/measure"
@@ -25,7 +26,7 @@ func newMatrix(r Role, parts []part) (*matrix, error) {
 	m := &matrix{role: r, first: []int{0}}
 	for i, p := range parts {
 		if p.Categories != nil {
-			return nil, fmt.Errorf("%s: the %s are text; want numbers", p.where(), r)
+			return nil, fmt.Errorf("%s: the %s are text%s; want numbers", p.where(), r, textHint(p.Categories))
 		}
 		shape := p.Shape
 		for len(shape) > 2 && shape[len(shape)-1] == 1 {
@@ -51,6 +52,17 @@ func newMatrix(r Role, parts []part) (*matrix, error) {
 		return nil, fmt.Errorf("%s: the %s have no row", parts[0].where(), r)
 	}
 	return m, nil
+}
+
+// textHint shows the first word of a column that should hold numbers, and says what cut it short.
+func textHint(words []string) string {
+	switch {
+	case len(words) == 0:
+		return ""
+	case strings.HasPrefix(words[0], "[") && strings.Contains(words[0], "..."):
+		return fmt.Sprintf(", such as %.40q: numpy writes no more than 1000 numbers of a list as text; in Python: numpy.savez(\"x.npz\", features=H, labels=y)", words[0])
+	}
+	return fmt.Sprintf(", such as %.40q", words[0])
 }
 
 // hint says what n labels suggest of rows that are not as many.

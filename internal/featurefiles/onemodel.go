@@ -31,7 +31,8 @@ func (f *finder) oneModel(s *Set) error {
 			return err
 		}
 	}
-	if parts := s.Columns[len(s.Columns)-1].train.parts; len(parts) > 1 {
+	lone := len(f.req.Files) == 1 && isFolder(f.req.Files[0]) // a dataset says itself which files belong together
+	if parts := s.Columns[len(s.Columns)-1].train.parts; len(parts) > 1 && !lone {
 		s.Notes = append(s.Notes, fmt.Sprintf("%d files are measured together, as shards of one set (%s … %s); different models or layers are measured one by one", len(parts), parts[0].path, parts[len(parts)-1].path))
 	}
 	return nil

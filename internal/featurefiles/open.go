@@ -50,7 +50,7 @@ func (l *library) open(path string) (*shard, error) {
 
 // openAll opens the files of several patterns.
 func (l *library) openAll(r Role, patterns []string) ([]*shard, error) {
-	paths, err := expand(r, patterns)
+	paths, err := filesOf(r, patterns)
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +103,27 @@ func (l *library) close() error {
 		l.budget.Release()
 	}
 	return errors.Join(errs...)
+}
+
+// filesOf turns patterns into files, and a dataset's folder into those of it.
+func filesOf(r Role, patterns []string) ([]string, error) {
+	paths, err := expand(r, patterns)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, p := range paths {
+		if !isFolder(p) {
+			out = append(out, p)
+			continue
+		}
+		files, err := folderFiles(r, p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, files...)
+	}
+	return out, nil
 }
 
 // expand turns patterns into files: those of one pattern sorted with numbers by their value (shard-2 before

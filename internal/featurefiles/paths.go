@@ -18,7 +18,7 @@ func Paths(req Request) []string {
 	}
 	for _, patterns := range append(req.From[:], files) {
 		for _, p := range patterns {
-			found, _ := expand(Features, []string{p}) // the role is for messages alone
+			found, _ := filesOf(Features, []string{p}) // the role is for messages alone
 			out = append(out, found...)
 		}
 	}

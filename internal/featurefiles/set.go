@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"collapse.example/collapse/arrayfile"
 	"collapse.example/collapse/internal/sampling"
@@ -178,28 +179,28 @@ func (f *finder) layers(s *Set, features []part) error {
 	if err != nil {
 		return err
 	}
-	add := func(parts []part, head bool) error {
+	add := func(name string, parts []part, head bool) error {
 		m, err := s.matrix(Features, parts)
 		if err != nil {
 			return err
 		}
-		s.Columns = append(s.Columns, Column{Name: shortName(parts[0]), N: m.rows(), D: m.d, Classifier: head, train: m})
+		s.Columns = append(s.Columns, Column{Name: name, N: m.rows(), D: m.d, Classifier: head, train: m})
 		return nil
 	}
 	for _, name := range list {
-		if len(features) > 0 && features[0].name == name {
+		if slices.ContainsFunc(features, func(p part) bool { return p.label == name }) {
 			continue // comes last
 		}
 		parts, err := named(files, name)
 		if err == nil {
-			err = add(parts, false)
+			err = add(name, parts, false)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	if len(features) > 0 {
-		return add(features, true)
+		return add(shortName(features[0]), features, true)
 	}
 	return nil
 }

@@ -89,8 +89,8 @@ func stateCaptures(patterns []string) ([]*capture, error) {
 	}
 	var out []*capture
 	for _, path := range paths {
-		if info, err := os.Stat(path); err != nil || !info.IsDir() {
-			continue // reading it says why not
+		if !isFolder(path) {
+			continue
 		}
 		c := &capture{folder: path}
 		if err := c.read(); err != nil {
