@@ -13,7 +13,8 @@ if [ ${#packages[@]} -eq 0 ]; then
 fi
 # go test reads kept inputs from testdata only: a copy of the sources holds them there.
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$work"
-cache=$(go env GOCACHE)/fuzz/collapse
+module=$(go list -m)
+cache=$(go env GOCACHE)/fuzz/$module
 cd "$work"
 for package in "${packages[@]}"; do
 	for target in $(grep -h -o '^func Fuzz[A-Za-z0-9]*' "$package"/*_test.go | cut -d' ' -f2); do
@@ -26,6 +27,6 @@ for package in "${packages[@]}"; do
 		fi
 		go tool cover -func=profile > functions
 		echo "$package.$target: $(find "$kept" -type f | wc -l) inputs, $(awk 'END { print $NF }' functions) of the package"
-		awk '$NF != "0.0%" && $NF != "100.0%" && $1 != "total:" { sub(/^collapse\//, "", $1); print "    " $1, $2, $3 }' functions
+		awk -v module="$module/" '$NF != "0.0%" && $NF != "100.0%" && $1 != "total:" { sub("^" module, "", $1); print "    " $1, $2, $3 }' functions
 	done
 done
