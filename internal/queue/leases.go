@@ -28,9 +28,18 @@ func (c *Coordinator) Free(ctx context.Context, dead func(worker string) bool) (
 			return fmt.Errorf("queue: %w", err)
 		}
 		freed = append(freed, id)
-		return c.jobs.Purge(ctx, jetstream.WithPurgeSubject(c.b.jobSubject("*", id)))
+		return c.Withdraw(ctx, id)
 	})
 	return freed, err
+}
+
+// Withdraw takes a job's message out of the queue, so that the job can be submitted anew at another place in it. What the queue knows of the
+// job besides, its state and attempts, stays.
+func (c *Coordinator) Withdraw(ctx context.Context, id string) error {
+	if err := c.jobs.Purge(ctx, jetstream.WithPurgeSubject(c.b.jobSubject("*", id))); err != nil {
+		return fmt.Errorf("queue: job %.12s: %w", id, err)
+	}
+	return nil
 }
 
 // readLease reads an entry below leasePrefix. An invalid one is set aside; then ok is false.

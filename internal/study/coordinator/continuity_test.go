@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +89,45 @@ func TestNoGapAfterAWorkerElsewhere(t *testing.T) {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	sameValues(t, lab, directly(t, configs), configs)
+}
+
+// TestInterruptedRunsGoFirst: a run that was interrupted comes before those that nobody has begun, if its place in the queue is the last, and
+// if the queue does not know it.
+func TestInterruptedRunsGoFirst(t *testing.T) {
+	t.Parallel()
+	for name, queued := range map[string]bool{"in the queue": true, "in the lab alone": false} {
+		configs := smallGrid()
+		lab := saved(t, configs)
+		ctx, stop := context.WithCancel(t.Context())
+		if o := options(t, 1); queued {
+			o.Watch = func(e Event) {
+				if e.Ended != nil {
+					stop()
+				}
+			}
+			if _, err := Execute(ctx, lab, []string{"s"}, o); !errors.Is(err, context.Canceled) {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		stop()
+		last := configs[len(configs)-1]
+		trainedUpTo(t, lab, last, 1)
+		begun, err := lab.StudyRuns("s", store.Interrupted)
+		must(t, err)
+		var order []string
+		o := options(t, 1)
+		o.Watch = func(e Event) {
+			if e.Ended != nil {
+				order = append(order, e.Ended.Hash)
+			}
+		}
+		if s, err := Execute(t.Context(), lab, []string{"s"}, o); err != nil || s.Done != len(configs) {
+			t.Fatalf("%s: %+v, %v", name, s, err)
+		}
+		if first := order[:len(begun)]; !slices.Contains(first, itemsOf(t, []train.Config{last})[0].Hash) || len(order) <= len(begun) {
+			t.Errorf("%s: of %d runs %d were interrupted, and were not the first", name, len(order), len(begun))
+		}
+	}
 }
 
 // coordinating is a coordinator of the lab's study s but receives nothing by itself. Its one run is in the queue.

@@ -126,11 +126,38 @@ func (e *coordinator) submitAll(ctx context.Context) error {
 	if err := e.c.Cancel(ctx, unwanted...); err != nil {
 		return err
 	}
+	if there, err = e.withdrawBegun(ctx, there); err != nil {
+		return err
+	}
 	jobs, err := e.missing(ctx, there)
 	if err != nil {
 		return err
 	}
 	return e.submit(ctx, jobs...)
+}
+
+// withdrawBegun takes interrupted runs that nobody computes out of the queue, where they wait behind those that were not begun, and returns
+// the jobs that stay.
+func (e *coordinator) withdrawBegun(ctx context.Context, there []string) (stay []string, err error) {
+	leases, err := e.c.Leases(ctx)
+	if err != nil {
+		return nil, err
+	}
+	held := map[string]bool{}
+	for _, c := range leases {
+		held[c.Job] = c.Held
+	}
+	for _, id := range there {
+		e.mu.Lock()
+		r := e.open[id]
+		e.mu.Unlock()
+		if r == nil || !r.begun() || held[id] {
+			stay = append(stay, id)
+		} else if err := e.c.Withdraw(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	return stay, nil
 }
 
 // missing lists the open runs as jobs, in order, without those that are in the queue and those that a worker holds: a held run
@@ -167,9 +194,17 @@ func (e *coordinator) jobsWithout(have map[string]bool) []queue.Job {
 	return jobs
 }
 
+// job is what the queue holds of a run. Those that were interrupted go first: somebody waits for them, and their checkpoints take room.
 func (r *openRun) job() queue.Job {
-	return queue.Job{ID: r.Hash, Kind: string(r.Kind), Priority: queue.Normal, Payload: []byte(r.Payload)}
+	priority := queue.Normal
+	if r.begun() {
+		priority = queue.High
+	}
+	return queue.Job{ID: r.Hash, Kind: string(r.Kind), Priority: priority, Payload: []byte(r.Payload)}
 }
+
+// begun reports whether a process had begun the run before this one.
+func (r *openRun) begun() bool { return r.Status == store.Interrupted || r.Status == store.Running }
 
 // work runs all parts side by side until nothing is open or one part fails.
 func (e *coordinator) work(ctx context.Context) error {
