@@ -59,6 +59,9 @@ func (t sample) functions() map[string]any {
 		},
 		"slope":        t.slope,
 		"margin_share": t.marginShare,
+		"exp":          math.Exp,
+		"log":          math.Log,
+		"sqrt":         math.Sqrt,
 	}
 }
 

@@ -76,6 +76,10 @@ func TestStatementVerdicts(t *testing.T) {
 		{"on average, against itself, too", with(cells(asks(`final("test.dilation", {"data.noise": 0})`, `final("test.dilation")`), "data.noise"), func(s *judge.Statement) {
 			s.Where, s.Mean = map[string]any{"data.noise": []any{0., .1, .2, .4}}, true
 		}), runs, judge.Holds},
+		{"logarithms", with(asks(`log(final("train.nc1_pinv", {"loss.kind": "ls"})) + log(2)`, `log(2 * sqrt(final("train.nc1_pinv", {"loss.kind": "ls"})) * exp(0.5 * log(final("train.nc1_pinv", {"loss.kind": "ls"}))))`),
+			func(s *judge.Statement) {
+				s.Kind, s.Band, s.Because = judge.Equal, &[2]float64{-1e-12, 1e-12}, "rounding"
+			}), runs, judge.Holds},
 		{"settled", with(asks(`at("test.dilation", 0.75)`, `final("test.dilation")`), func(s *judge.Statement) {
 			s.Kind, s.Unit, s.Band, s.Because = judge.Equal, "log-ratio", &[2]float64{.99, 1.01}, "a test"
 		}), runs, judge.Fails},
