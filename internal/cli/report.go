@@ -100,7 +100,7 @@ func printReport(a *app, r page.Result) {
 		a.printf("  %s\n", fact)
 	}
 	a.printf("\n")
-	a.printBySource("  ", r.Claims, func(claim judge.Claim) {
+	a.printBySource("  ", findings.AskedBy(r.Claims), func(claim judge.Claim) {
 		a.print("  " + a.verdictMark(claim.Verdict))
 		a.printf("%-13s %s\n", claim.Verdict, claim.Statement)
 	})

@@ -127,11 +127,28 @@ func (a *app) printClaims(claims []judge.Claim) {
 	a.printBySource("", claims, func(claim judge.Claim) {
 		a.print(a.verdictMark(claim.Verdict))
 		a.printf("%-14s %s\n", claim.Verdict, claim.Statement)
-		for _, line := range []string{claim.Cited(), claim.Reason} {
+		for _, line := range []string{claim.Cited(), claim.Reason, contradicted(claim)} {
 			if line != "" {
 				a.print(a.verdictMark(""))
 				a.printf("%-14s %s\n", "", line)
 			}
 		}
 	})
+}
+
+// contradicted names the cells that contradict a claim about several; "" if none does, or each.
+func contradicted(c judge.Claim) string {
+	if c.Effect == nil || c.Effect.Mean {
+		return ""
+	}
+	var names []string
+	for _, cell := range c.Effect.Cells {
+		if cell.Contradicts {
+			names = append(names, cell.Name)
+		}
+	}
+	if len(names) == 0 || len(names) == len(c.Effect.Cells) {
+		return ""
+	}
+	return fmt.Sprintf("contradicted in %d of %d cells: %s", len(names), len(c.Effect.Cells), strings.Join(names, "; "))
 }

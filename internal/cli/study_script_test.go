@@ -186,7 +186,9 @@ func TestAStudyIsJudgedByItsOwnClaims(t *testing.T) {
 		t.Errorf("%+v", found["decay"])
 	}
 	page := filepath.Join(t.TempDir(), "page")
-	called(t, 0, "--lab", lab, "study", "report", "mine", "--out", page)
+	if out, _ := called(t, 0, "--lab", lab, "study", "report", "mine", "--out", page); !strings.Contains(out, "Claims of this study (") || strings.Contains(out, "Ours") {
+		t.Errorf("the report heads the user's claims otherwise: %s", out)
+	}
 	html, err := os.ReadFile(filepath.Join(page, "index.html"))
 	if err != nil || !strings.Contains(string(html), "decay adds to the loss") || !strings.Contains(string(html), "Loss of mine") {
 		t.Errorf("%v: the page lacks claim or drawing", err)

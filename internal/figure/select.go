@@ -92,7 +92,10 @@ func OtherForms(g *judge.Experiment) Picture {
 // each loss at a low and at the highest noise level, and up to two degenerate runs.
 func FeatureFigures(g *judge.Experiment, asked []string) []Picture {
 	has := func(s *judge.JudgedRun) bool { return s.Features() != nil }
-	caption := "After M-D Fig. 4. Colour is the true class; crosses are samples trained with a wrong label; rings mark class means, triangles the means of a class's mislabelled samples. The dashed line is where the decision changes."
+	caption := "After M-D Fig. 4. Colour is the class; rings mark class means. The dashed line is where the decision changes."
+	if g.Noisy() {
+		caption = "After M-D Fig. 4. Colour is the true class; crosses are samples trained with a wrong label; rings mark class means, triangles the means of a class's mislabelled samples. The dashed line is where the decision changes."
+	}
 	named := func(p Picture, title string) Picture {
 		p.Title, p.Caption = title, caption
 		return p

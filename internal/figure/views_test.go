@@ -260,7 +260,7 @@ func TestFeaturesThatAreShown(t *testing.T) {
 				t.Fatalf("%s: %d panels, want %v", p.ID, len(p.Panels), want)
 			}
 			named := strings.Contains(p.Title, "η = ")
-			if notes := strings.Join(p.Notes, "\n"); strings.Contains(notes, "is in the degenerate configuration of M-D Fig. 4(a): its smallest clean class mean is 0.0500 of the largest") != (p.ID == "features-degenerate") || p.ID != "features-degenerate" && named != g.Noisy() {
+			if notes := strings.Join(p.Notes, "\n"); strings.Contains(notes, "is in the degenerate configuration of M-D Fig. 4(a): its smallest clean class mean is 0.0500 of the largest") != (p.ID == "features-degenerate") || p.ID != "features-degenerate" && named != g.Noisy() || strings.Contains(p.Caption, "wrong label") != g.Noisy() {
 				t.Fatalf("%s: %q, %q", p.ID, p.Title, notes)
 			}
 		}

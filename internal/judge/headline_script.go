@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -37,26 +38,31 @@ func (s *JudgedRun) scriptHeadline() (finding, numbers string) {
 	return finding, "After " + format.Count(int(s.LastStep()), "epoch") + ": " + format.List(parts[:min(len(parts), mostOwnValues)]) + "."
 }
 
-// OwnKeys are the values of a run, but for those of inner layers: names that no measure has come first.
+// OwnKeys are the values of a run, but for those of inner layers, as SortOwn sorts them.
 func (r *Run) OwnKeys() []SeriesKey {
 	keys := slices.DeleteFunc(r.Keys(), func(k SeriesKey) bool { return k.Layer != "" })
 	SortOwn(keys)
 	return keys
 }
 
-// SortOwn sorts values of a script: names that no measure has come first.
+// SortOwn sorts values of a script: names that no measure has come first, then accuracies, NC1 to NC4 of training features, and all others.
 func SortOwn(keys []SeriesKey) {
-	standard := func(k SeriesKey) int {
-		if _, known := measure.Lookup(k.Measure); known {
-			return 1
+	properties := measure.Properties()
+	rank := func(k SeriesKey) int {
+		if _, known := measure.Lookup(k.Measure); !known {
+			return 0
 		}
-		return 0
+		at := slices.IndexFunc(properties, func(p measure.Property) bool { return p.Key == k.Measure })
+		switch {
+		case k.Measure == measure.KeyAccuracy:
+			return 1
+		case at >= 0 && k.Split == "train":
+			return 2 + at
+		}
+		return 2 + len(properties)
 	}
 	slices.SortFunc(keys, func(a, b SeriesKey) int {
-		if order := standard(a) - standard(b); order != 0 {
-			return order
-		}
-		return strings.Compare(NameOf(a), NameOf(b))
+		return cmp.Or(rank(a)-rank(b), strings.Compare(NameOf(a), NameOf(b)))
 	})
 }
 

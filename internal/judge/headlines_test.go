@@ -303,6 +303,15 @@ func TestHeadlinesOfScripts(t *testing.T) {
 	if got := script(t, "a", "", few); !slices.Equal(got.OwnKeys(), []judge.SeriesKey{{Measure: "depth"}, {Split: "test", Measure: "f1"}, {Split: "train", Measure: "nc1_pinv"}}) {
 		t.Errorf("%v", got.OwnKeys())
 	}
+	tapped := map[string]float64{"test/f1": .5, "test/cdnv": 1, "test/nc1_pinv": 2, "train/cdnv": 3, "train/nc3_centred": 4, "train/nc1_pinv": 5, "test/accuracy": 6}
+	var names []string
+	tap := script(t, "a", "", tapped)
+	for _, k := range tap.OwnKeys() {
+		names = append(names, judge.NameOf(k))
+	}
+	if want := "test/f1 test/accuracy train/nc1_pinv train/nc3_centred test/cdnv test/nc1_pinv train/cdnv"; strings.Join(names, " ") != want {
+		t.Errorf("the order is %q, want %s", names, want)
+	}
 	many := map[string]float64{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6, "g": 7}
 	config := `{"optim":{"lr":0.123456789},"run":{"epochs":3,"horizon":4,"seed":2},"trainer":{"x":1}}`
 	for name, of := range map[string]struct {

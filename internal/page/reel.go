@@ -12,6 +12,7 @@ import (
 // reel is a film of one run's features on a page without scripts: stills that the style sheet shows one after another.
 type reel struct {
 	Title  string
+	Noisy  bool // some labels are wrong
 	Legend []swatch
 	Stills []still
 }
@@ -47,7 +48,7 @@ func reelOf(g *judge.Experiment) *reel {
 }
 
 func filmed(film *figure.Film, run *judge.JudgedRun) (*reel, error) {
-	r := &reel{Title: "How features collapse: " + run.Title()}
+	r := &reel{Title: "How features collapse: " + run.Title(), Noisy: run.Noise > 0}
 	for i := range reelStills {
 		// Most happens in the first epochs.
 		at := int(math.Round(float64(len(film.Epochs)-1) * math.Pow(float64(i)/(reelStills-1), 1.5)))

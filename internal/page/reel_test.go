@@ -38,7 +38,10 @@ func TestReel(t *testing.T) {
 	if first, last := r.Stills[0].Epoch, r.Stills[reelStills-1].Epoch; first != 10 || last != 90 {
 		t.Errorf("from epoch %d to %d", first, last)
 	}
-	if r := of(film(reelStills, 0)); r == nil || r.Stills[1].Epoch != 20 {
+	if !r.Noisy {
+		t.Error("a run with label noise is said to have none")
+	}
+	if r := of(film(reelStills, 0)); r == nil || r.Stills[1].Epoch != 20 || r.Noisy {
 		t.Errorf("as many frames as stills: %+v", r)
 	}
 	bare := judgetest.Common().Run(t, "ce", 0.1, 1)
