@@ -12,7 +12,7 @@ _WORDS = {"NC1": "within-class variability", "NC2": "class means to a simplex ET
 class Result(dict):
     """The document as a dict (docs/measuring.md has its keys), with these attributes:
 
-    result.nc1_pinv           a measure; one without a value raises AttributeError with the reason
+    result.nc1_pinv           a measure, also as result["nc1_pinv"]; one without a value raises AttributeError (KeyError) with the reason
     result.measures           key -> number; result.missing: key -> why there is none
     result.readings           key -> what the number means, in words
     result.finding            the headline
@@ -20,18 +20,27 @@ class Result(dict):
     result.class_names        names of the classes that occur, in the order of class_counts and per_class
     """
 
+    def __missing__(self, key):
+        if key in self.get("measures", {}):
+            return self["measures"][key]
+        raise KeyError(self._absent(key))
+
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
         for of in (self, self.get("measures", {})):
             if name in of:
                 return of[name]
+        raise AttributeError(self._absent(name))
+
+    def _absent(self, name):
+        """Why a result has no such measure or key."""
         if name in self.get("missing", {}):
-            raise AttributeError("collapse: %s has no value: %s" % (name, self["missing"][name]))
+            return "collapse: %s has no value: %s" % (name, self["missing"][name])
         import difflib
         known = list(self) + list(self.get("measures", {})) + list(self.get("missing", {}))
-        near = ([key for key in known if key.startswith(name)] + difflib.get_close_matches(name, known, n=3))[:3]
-        raise AttributeError("collapse: a result has no %r%s" % (name, "; near: " + ", ".join(near) if near else ""))
+        near = ([key for key in known if key.startswith(str(name))] + difflib.get_close_matches(str(name), known, n=3))[:3]
+        return "collapse: a result has no %r%s" % (name, "; near: " + ", ".join(near) if near else "")
 
     def __dir__(self):
         return sorted(set(super().__dir__()) | set(self) | set(self.get("measures", {})))

@@ -26,6 +26,10 @@ class ResultTest(unittest.TestCase):
                             ("zzzz", "^collapse: a result has no 'zzzz'$"), ("m", "near: measures, missing$"), ("__wrapped__", "^__wrapped__$")):
             with self.assertRaisesRegex(AttributeError, words):
                 getattr(r, name)
+        self.assertEqual((r["n"], r["nc1_pinv"], "nc1_pinv" in r, r.get("nc1_pinv")), (60, 0.123456789, False, None))
+        for name, words in (("nc3_centred", "nc3_centred has no value: there is no classifier"), ("nc1", "a result has no 'nc1'; near: nc1_pinv"), (7, "a result has no 7")):
+            with self.assertRaisesRegex(KeyError, words):
+                r[name]
         self.assertTrue({"n", "nc1_pinv", "rows", "open", "finding"} <= set(dir(r)))
         self.assertFalse(hasattr(collapse.Result(), "n"))
 

@@ -29,13 +29,13 @@ type tidyWriter interface {
 }
 
 // Table writes runs as one tidy table in the given format (csv, json, parquet): one line per run, epoch and measure, with the
-// settings that differ between the runs as text columns. It returns the number of lines. One run at a time is held in memory.
+// settings that differ between the runs as columns: of numbers in Parquet where each run that has one has a number. It returns the number of lines. One run at a time is held in memory.
 func Table(lab *store.Reader, runs []Selected, format string, w io.Writer) (lines int, err error) {
 	settings, keys, err := settingsOf(lab, runs)
 	if err != nil {
 		return 0, err
 	}
-	to, err := newTidyWriter(format, append(slices.Clone(tidyColumns), keys...), w)
+	to, err := newTidyWriter(format, append(slices.Clone(tidyColumns), keys...), settings, w)
 	if err != nil {
 		return 0, err
 	}
@@ -62,7 +62,7 @@ func Table(lab *store.Reader, runs []Selected, format string, w io.Writer) (line
 	return lines, nil
 }
 
-func newTidyWriter(format string, columns []string, w io.Writer) (tidyWriter, error) {
+func newTidyWriter(format string, columns []string, settings []map[string]any, w io.Writer) (tidyWriter, error) {
 	switch format {
 	case "csv":
 		c := &csvTidy{w: csv.NewWriter(w), line: make([]string, len(columns))}
@@ -71,7 +71,7 @@ func newTidyWriter(format string, columns []string, w io.Writer) (tidyWriter, er
 		_, err := io.WriteString(w, "[")
 		return &jsonTidy{w: w, columns: columns, line: make([]string, len(columns))}, err
 	case "parquet":
-		return newParquetTidy(columns, w), nil
+		return newParquetTidy(columns, settings, w), nil
 	}
 	return nil, fmt.Errorf("study: format %q; wanted csv, json or parquet", format)
 }
@@ -186,27 +186,61 @@ func (j *jsonTidy) close() error {
 
 // parquetTidy writes texts with dictionaries, which makes repeated ones almost free.
 type parquetTidy struct {
-	w     *parquet.GenericWriter[any]
-	place []int // of each column in the file, which sorts them
-	line  []string
+	w        *parquet.GenericWriter[any]
+	place    []int // of each column in the file, which sorts them
+	line     []string
+	settings []any
+	kinds    []parquet.Kind // of the settings
 }
 
-func newParquetTidy(columns []string, w io.Writer) *parquetTidy {
+func newParquetTidy(columns []string, settings []map[string]any, w io.Writer) *parquetTidy {
+	p := &parquetTidy{line: make([]string, len(columns))}
 	group := parquet.Group{}
-	for _, c := range columns {
+	for i, c := range columns {
 		group[c] = parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
+		if i < len(tidyColumns) {
+			continue
+		}
+		kind := settingKind(settings, c)
+		if kind != parquet.ByteArray {
+			group[c] = parquet.Optional(parquet.Leaf(parquet.DoubleType))
+		}
+		if kind == parquet.Int64 {
+			group[c] = parquet.Optional(parquet.Int(64))
+		}
+		p.kinds = append(p.kinds, kind)
 	}
 	group["step"] = parquet.Int(64)
 	group["value"] = parquet.Optional(parquet.Leaf(parquet.DoubleType))
 	sorted := slices.Sorted(slices.Values(columns))
-	p := &parquetTidy{w: parquet.NewGenericWriter[any](w, parquet.NewSchema("tidy", group), parquet.Compression(&parquet.Zstd)), line: make([]string, len(columns))}
+	p.w = parquet.NewGenericWriter[any](w, parquet.NewSchema("tidy", group), parquet.Compression(&parquet.Zstd))
 	for _, c := range columns {
 		p.place = append(p.place, slices.Index(sorted, c))
 	}
 	return p
 }
 
-func (p *parquetTidy) begin(texts []string, settings []any) { fillRun(p.line, texts, settings) }
+// settingKind is what a setting's column holds: whole numbers, numbers, or texts.
+func settingKind(settings []map[string]any, key string) parquet.Kind {
+	kind := parquet.Int64
+	for _, own := range settings {
+		switch x := own[key].(type) {
+		case nil:
+		case float64:
+			if x != math.Trunc(x) || math.Abs(x) > 1<<53 {
+				kind = parquet.Double
+			}
+		default:
+			return parquet.ByteArray
+		}
+	}
+	return kind
+}
+
+func (p *parquetTidy) begin(texts []string, settings []any) {
+	p.settings = settings
+	fillRun(p.line, texts, settings)
+}
 
 func (p *parquetTidy) write(v store.Value) error {
 	fillValue(p.line, v)
@@ -220,11 +254,25 @@ func (p *parquetTidy) write(v store.Value) error {
 			value = parquet.DoubleValue(v.Value).Level(0, 1, p.place[i])
 		case i == valueColumn:
 			value = parquet.NullValue().Level(0, 0, p.place[i])
+		case i >= len(tidyColumns) && p.kinds[i-len(tidyColumns)] != parquet.ByteArray:
+			value = p.number(i)
 		}
 		row[p.place[i]] = value
 	}
 	_, err := p.w.WriteRows([]parquet.Row{row})
 	return err
+}
+
+// number is the setting of a column of numbers; a run may lack it.
+func (p *parquetTidy) number(column int) parquet.Value {
+	x, has := p.settings[column-len(tidyColumns)].(float64)
+	switch {
+	case !has:
+		return parquet.NullValue().Level(0, 0, p.place[column])
+	case p.kinds[column-len(tidyColumns)] == parquet.Int64:
+		return parquet.Int64Value(int64(x)).Level(0, 1, p.place[column])
+	}
+	return parquet.DoubleValue(x).Level(0, 1, p.place[column])
 }
 
 func (p *parquetTidy) close() error { return p.w.Close() }

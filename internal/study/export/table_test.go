@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
 
+	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/coordinator"
 	"collapse.example/collapse/internal/study/studytest"
@@ -49,6 +51,38 @@ func parquetTexts(t *testing.T, b []byte) []map[string]string {
 		out = append(out, line)
 	}
 	return out
+}
+
+// TestSettingsOfParquet: where each run that has a setting has a number, the column holds numbers, whole ones if all are.
+func TestSettingsOfParquet(t *testing.T) {
+	settings := []map[string]any{{"whole": 1.0, "some": 2.0, "half": 1.0, "far": 1e17, "mixed": 1.0, "text": "a", "truth": true}, {"whole": -3.0, "half": .5, "far": 2.0, "mixed": "two", "text": "b", "truth": false}}
+	for key, want := range map[string]parquet.Kind{"whole": parquet.Int64, "some": parquet.Int64, "half": parquet.Double, "far": parquet.Double, "mixed": parquet.ByteArray, "text": parquet.ByteArray, "truth": parquet.ByteArray} {
+		if got := settingKind(settings, key); got != want {
+			t.Errorf("%s: %v, want %v", key, got, want)
+		}
+	}
+	keys := []string{"half", "some", "text"}
+	var b bytes.Buffer
+	w, err := newTidyWriter("parquet", append(slices.Clone(tidyColumns), keys...), settings, &b)
+	must(t, err)
+	for _, own := range settings {
+		w.begin([]string{"s", "r", "train", "done", ""}, []any{own["half"], own["some"], own["text"]})
+		must(t, w.write(store.Value{Step: 7, Value: 2.5}))
+	}
+	must(t, w.close())
+	f, err := parquet.OpenFile(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	must(t, err)
+	for key, want := range map[string]parquet.Kind{"half": parquet.Double, "some": parquet.Int64, "text": parquet.ByteArray, "step": parquet.Int64, "value": parquet.Double} {
+		if c, ok := f.Schema().Lookup(key); !ok || c.Node.Type().Kind() != want {
+			t.Errorf("%s is not of kind %v", key, want)
+		}
+	}
+	rows := parquetTexts(t, b.Bytes())
+	for i, want := range []string{"1 2 a 7 2.5", "0.5  b 7 2.5"} {
+		if got := strings.Join([]string{rows[i]["half"], rows[i]["some"], rows[i]["text"], rows[i]["step"], rows[i]["value"]}, " "); got != want {
+			t.Errorf("row %d is %q, want %q", i, got, want)
+		}
+	}
 }
 
 func TestExportsAgree(t *testing.T) {
