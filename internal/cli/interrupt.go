@@ -72,7 +72,7 @@ func (a *app) onlyComputes() (over func()) {
 
 // perform runs a command. One that continues after a signal (a matrix decomposition, a large step or a timed loop checks no context) is
 // abandoned, and the process ends: soon if it only computes, and a moment later if it changes the lab. A worker is waited for, since it sends
-// its checkpoints to others; so is a command that a program, not a signal, has cancelled.
+// its checkpoints to others, and so are scripts, which may save one; so is a command that a program, not a signal, has cancelled.
 func (a *app) perform(command func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- command() }()

@@ -114,6 +114,44 @@ func signalled(t *testing.T, cmd *exec.Cmd, sig syscall.Signal, ready func() boo
 	return cmd.ProcessState.ExitCode()
 }
 
+// TestAScriptMaySaveBeforeItEnds: Ctrl-C on a study of scripts, or on a search with them, gives them more than the two seconds of other commands,
+// says so at once, and ends with the command that goes on.
+func TestAScriptMaySaveBeforeItEnds(t *testing.T) {
+	longtest.Only(t)
+	for name, text := range map[string]string{"grid": scriptGrid, "search": strings.Replace(scriptGrid, "[grid]", "[search]\nmetric = \"sum\"\ngoal = \"max\"\ntrials = 2\n[search.space]\nlr = { uniform = [0.1, 0.2] }\n[grid]", 1)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file, lab := scriptStudy(t, text)
+			dir := filepath.Dir(file)
+			slow := "trap 'sleep 3; echo yes > saved; exit 1' TERM; echo on >> began; while :; do sleep 0.1; done\n"
+			if err := os.WriteFile(filepath.Join(dir, "train.sh"), []byte(slow), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			cmd, _, said := played("--lab", lab, "study", "run", file)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for start := time.Now(); time.Since(start) < time.Minute; time.Sleep(10 * time.Millisecond) {
+				if _, err := os.Stat(filepath.Join(dir, "began")); err == nil {
+					break
+				}
+			}
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // the code says it
+			if _, err := os.Stat(filepath.Join(dir, "saved")); err != nil || cmd.ProcessState.ExitCode() != exitInterrupted {
+				t.Errorf("%v, %v", err, cmd.ProcessState)
+			}
+			for _, want := range []string{"scripts have ten seconds to end", "continue with: collapse --lab "} {
+				if !strings.Contains(said.String(), want) {
+					t.Errorf("it does not say %q: %s", want, said)
+				}
+			}
+		})
+	}
+}
+
 // TestWorkIsLeftBehind has commands that do not end with their context: a signal ends any within two seconds, but not a worker, and nothing else
 // ends one that keeps something.
 func TestWorkIsLeftBehind(t *testing.T) {

@@ -96,6 +96,7 @@ func drive(a *app, lab *store.Lab, names []string, o coordinator.Options) (execu
 	ctx, stop := context.WithCancelCause(a.ctx)
 	defer stop(nil)
 	if o.Scripts != "" {
+		a.unhurried.Store(true) // a script may save a checkpoint when it is stopped
 		o.Watch = (&sameFailures{names: names, stop: stop, watch: o.Watch}).event
 	}
 	s, err := coordinator.Execute(ctx, lab, names, o)

@@ -109,6 +109,7 @@ func driveSearch(a *app, lab *store.Lab, f *study.File, o coordinator.Options) (
 	ctx, stop := context.WithCancelCause(a.ctx)
 	defer stop(nil)
 	if o.Scripts != "" {
+		a.unhurried.Store(true) // a script may save a checkpoint when it is stopped
 		o.Watch = (&sameFailures{names: []string{f.Name}, stop: stop, watch: o.Watch, more: true}).event
 	}
 	s, err := trials.Run(ctx, lab, f, o)
