@@ -29,6 +29,8 @@ type studyCmd struct {
 	Retry   studyRetryCmd   `cmd:"" help:"Mark the failed runs of a study to be tried again; then resume."`
 	List    studyListCmd    `cmd:"" help:"The studies of the lab."`
 	Rm      studyRmCmd      `cmd:"" help:"Forget a study. Its runs stay; collapse runs rm deletes them."`
+	Rename  studyRenameCmd  `cmd:"" help:"Give a study another name."`
+	Archive studyArchiveCmd `cmd:"" help:"Leave studies out of lists, or bring them back."`
 	Judge   studyJudgeCmd   `cmd:"" help:"Verdicts on the claims of a study's file, by its finished runs."`
 	Measure studyMeasureCmd `cmd:"" help:"Add measures to finished runs of a study without training."`
 	Report  studyReportCmd  `cmd:"" help:"A study's page."`

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -10,7 +12,9 @@ import (
 	"collapse.example/collapse/internal/store"
 )
 
-type studyListCmd struct{}
+type studyListCmd struct {
+	All bool `help:"Archived studies, too."`
+}
 
 // studyRow is the JSON of one study.
 type studyRow struct {
@@ -20,6 +24,7 @@ type studyRow struct {
 	Runs      int                  `json:"runs"`
 	Counts    map[store.Status]int `json:"counts"`
 	CreatedMS int64                `json:"created_ms"`
+	Archived  bool                 `json:"archived,omitempty"`
 }
 
 func studyRowOf(s store.Study) studyRow {
@@ -30,23 +35,36 @@ func studyRowOf(s store.Study) studyRow {
 	case s.Cancelled:
 		status = "cancelled"
 	}
-	return studyRow{s.Name, s.Title, status, s.Runs, s.Counts, s.Created.UnixMilli()}
+	return studyRow{Name: s.Name, Title: s.Title, Status: status, Runs: s.Runs, Counts: s.Counts, CreatedMS: s.Created.UnixMilli()}
 }
 
-func (studyListCmd) Run(a *app, lab *store.Reader) error {
+func (c *studyListCmd) Run(a *app, lab *store.Reader) error {
 	list, err := lab.Studies()
 	if err != nil {
 		return err
 	}
+	archived, err := lab.ArchivedStudies()
+	if err != nil {
+		return err
+	}
+	if !c.All {
+		list = slices.DeleteFunc(list, func(s store.Study) bool { return archived[s.Name] })
+	}
 	rows := []studyRow{}
 	for _, s := range list {
-		rows = append(rows, studyRowOf(s))
+		row := studyRowOf(s)
+		row.Archived = archived[s.Name]
+		rows = append(rows, row)
+	}
+	if n := len(archived); n > 0 && !c.All {
+		a.notef("%s archived: %s\n", map[bool]string{true: "1 study is", false: strconv.Itoa(n) + " studies are"}[n == 1], a.next("study list --all"))
 	}
 	return a.emit(rows, func() {
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "STUDY\tSTATUS\tRUNS\tDONE\tFAILED\tCREATED\tTITLE")
 		for i, r := range rows {
-			safetext.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t%s\n", r.Name, r.Status, r.Runs, r.Counts[store.Done], r.Counts[store.Failed],
+			status := r.Status + map[bool]string{true: ", archived"}[r.Archived]
+			safetext.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t%s\n", r.Name, status, r.Runs, r.Counts[store.Done], r.Counts[store.Failed],
 				list[i].Created.Local().Format("2006-01-02 15:04"), r.Title)
 		}
 		w.Flush()

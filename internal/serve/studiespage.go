@@ -23,10 +23,11 @@ const (
 // studiesPage is the first page: what the lab holds and what is running.
 type studiesPage struct {
 	frame
-	Studies []studyRow
-	Total   int
-	Now     []runRow // under way
-	Recent  []runRow
+	Studies  []studyRow
+	Archived []studyRow
+	Total    int
+	Now      []runRow // under way
+	Recent   []runRow
 }
 
 // studyRow is one line of the first page: a study, a tag, or the runs of one kind that have neither.
@@ -37,6 +38,7 @@ type studyRow struct {
 	Counts counts
 	Left   string
 	Newest time.Time
+	study  bool // and no tag or kind
 }
 
 // Summary is the address of what the card shows of the runs.
@@ -131,14 +133,22 @@ func (s *Server) studiesPage(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		titles, err := lab.StudyTitles()
-		p.Studies = studyRows(counted, titles)
+		if err != nil {
+			return err
+		}
+		archived, err := lab.ArchivedStudies()
+		for _, row := range studyRows(counted, titles) {
+			p.Total += row.Counts.Total
+			if row.study && archived[row.Name] {
+				p.Archived = append(p.Archived, row)
+			} else {
+				p.Studies = append(p.Studies, row)
+			}
+		}
 		return err
 	})
 	if err != nil {
 		return err
-	}
-	for _, st := range p.Studies {
-		p.Total += st.Counts.Total
 	}
 	s.write(w, http.StatusOK, "studies", p)
 	return nil
@@ -173,7 +183,7 @@ func studyRows(counted []store.RunCount, titles map[string]string) []studyRow {
 
 // studyOf returns the name and the page of a run's study, else of its tag, else of its kind.
 func studyOf(study, tag string, kind store.Kind) studyRow {
-	row := studyRow{Name: study}
+	row := studyRow{Name: study, study: study != ""}
 	key, value := "study", study
 	switch {
 	case study != "":

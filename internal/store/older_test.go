@@ -40,6 +40,7 @@ func olderLab(t *testing.T, schema int) (dir string) {
 	do(removalSchema, "INSERT INTO removal VALUES ('mine')")
 	do(remarks, "INSERT INTO remark VALUES ('study', 'words')")
 	do(measuredLater, "INSERT INTO measured VALUES (1, 2, 2, 9, 'v1', 'generic', 'ckpt/2', NULL)")
+	do(archives, "INSERT INTO archived VALUES (1)")
 	must(t, db.Close())
 	return dir
 }
@@ -59,7 +60,7 @@ func TestLabsOfEarlierSchemasAnswerEveryQuestion(t *testing.T) {
 			}
 		}
 		var want []string
-		for name, since := range map[string]int{"later": measuredLater, "remark": remarks} {
+		for name, since := range map[string]int{"archived": archives, "later": measuredLater, "remark": remarks} {
 			if schema < since {
 				want = append(want, name+": an empty answer")
 			}

@@ -164,6 +164,8 @@ func studied(t *testing.T, f *failing) *Lab {
 	}
 	must(l.SaveStudy("study", "a title", "source", []Member{{Spec: spec(1), Note: "one"}, {Spec: spec(2), Note: "two"}, {Spec: spec(4), Note: "four"}}))
 	must(l.SetRemark("study", "words"))
+	must(l.SaveStudy("old", "", "", nil))
+	must(l.ArchiveStudy("old", true))
 	for n := 1; n <= 3; n++ {
 		c, _, err := l.Lease(spec(n))
 		must(err)
@@ -236,6 +238,7 @@ func readings(t *testing.T) map[string]func(l *Lab) error {
 	}
 	return map[string]func(l *Lab) error{
 		"run":        func(l *Lab) error { r, err := l.Run(one); return some(len(r.Hash), err) },
+		"archived":   func(l *Lab) error { r, err := l.ArchivedStudies(); return some(len(r), err) },
 		"find":       func(l *Lab) error { r, err := l.Find(one[:20]); return some(len(r.Hash), err) },
 		"list":       func(l *Lab) error { r, err := l.List(Filter{Study: "study"}); return some(len(r), err) },
 		"attempts":   func(l *Lab) error { r, err := l.Attempts(one); return some(len(r), err) },
@@ -396,6 +399,8 @@ func changes(t *testing.T) map[string]func(l *Lab, c *Lease) error {
 		"open study": func(l *Lab, _ *Lease) error { return l.OpenStudy("study") },
 		"retry":      func(l *Lab, _ *Lease) error { _, err := l.RetryStudy("study"); return err },
 		"no study":   func(l *Lab, _ *Lease) error { return l.RemoveStudy("study") },
+		"archive":    func(l *Lab, _ *Lease) error { return l.ArchiveStudy("study", true) },
+		"rename":     func(l *Lab, _ *Lease) error { return l.RenameStudy("study", "renamed", "s") },
 	}
 }
 

@@ -64,6 +64,9 @@ func (l *Lab) SaveStudy(name, title, source string, members []Member) error {
 		if err := execute(tx, "DELETE FROM study_run WHERE study = ?", id); err != nil {
 			return err
 		}
+		if err := execute(tx, "DELETE FROM archived WHERE study = ?", id); err != nil {
+			return err
+		}
 		for i, m := range members {
 			run, _, err := l.ensure(tx, m.Spec, configs[i])
 			if err != nil {

@@ -84,6 +84,14 @@ func ReadFile(path string, overrides []string, seeds int) (*File, error) {
 
 var nameRule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`) })
 
+// CheckName returns an error for what cannot be the name of a study.
+func CheckName(name string) error {
+	if !nameRule().MatchString(name) {
+		return fmt.Errorf("%q; wanted letters, digits, '.', '_' and '-', at most 100", name)
+	}
+	return nil
+}
+
 // fileTable is File as TOML decodes it.
 type fileTable struct {
 	Study struct {
@@ -109,8 +117,8 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 	}
 	f := &File{questions: questions{tree.Claim, tree.Drawing, tree.Table}, Name: cmp.Or(tree.Study.Name, strings.TrimSuffix(filepath.Base(path), ".toml")), Title: tree.Study.Title, Source: string(text),
 		base: train.SettingsIn(tree.Base), subject: trainings{}}
-	if !nameRule().MatchString(f.Name) {
-		bad.add("[study] name: %q; wanted letters, digits, '.', '_' and '-', at most 100", f.Name)
+	if err := CheckName(f.Name); err != nil {
+		bad.add("[study] name: %v", err)
 	}
 	f.readTrainer(path, tree.Trainer, bad)
 	f.readGrid(train.Flat(tree.Grid), bad)
