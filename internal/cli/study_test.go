@@ -25,6 +25,7 @@ data.test_samples_per_class = 10
 data.pipeline = "plain"
 net.depth = 1
 net.width = 8
+run.checkpoint_every = 1
 run.epochs = 2
 run.batch = 20
 [grid]

@@ -239,6 +239,7 @@ func (k *Checker) firstEpoch(ctx context.Context, cfg train.Config, lab *store.L
 	defer stop()
 	opts := k.options()
 	opts.Sink = afterEpoch(stop)
+	cfg.Run.CheckpointEvery = 1 // no part of the run's identity
 	_, err := train.Run(ctx, cfg, lab, opts)
 	var interrupted *train.InterruptedError
 	if errors.As(err, &interrupted) && interrupted.Epoch == 1 {

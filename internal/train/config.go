@@ -124,7 +124,7 @@ type RunConfig struct {
 	MeasureFrom     string // eval, or training-pass: train measures on the features that training itself computed
 	Taps            string // layers measured besides the features, separated by commas
 	TapPool         string // average or flatten: how a tapped layer's maps become features
-	CheckpointEvery int    // epochs between checkpoints, the most that a killed run loses; not part of a run's identity
+	CheckpointEvery int    // epochs between checkpoints, the most that a killed run loses; 0: by time. Not part of a run's identity
 	Keep            string // last (two checkpoints), every=N, all. Not part of a run's identity
 	SaveFeatures    string // epochs whose features are saved in full: none, last, every=N, all or a list. Not part of a run's identity
 	DType           string // float32 or float64
@@ -149,7 +149,7 @@ func Default() Config {
 				ToleranceGrad: 1e-7, ToleranceChange: 1e-9},
 			Schedule: ScheduleConfig{Kind: "step", Every: 40, Gamma: 0.1, Factor: 1}},
 		Run: RunConfig{Epochs: 200, Batch: 512, Seed: 1, MeasureEvery: 1, MeasureFrom: "eval", TapPool: "average",
-			CheckpointEvery: 1, Keep: "last", SaveFeatures: "none", DType: "float32",
+			Keep: "last", SaveFeatures: "none", DType: "float32",
 			Engine: engineGo, Precision: "float32"},
 	}
 }

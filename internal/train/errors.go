@@ -56,16 +56,16 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("train: step %d (epoch %d): loss is %v (%s); %s; optim.lr is %g", e.Step, e.Epoch, e.Loss, before, e.Hint, e.LR)
 }
 
-// InterruptedError reports a run that its context stopped after a complete step. Only the current epoch is lost.
+// InterruptedError reports a run that its context stopped after a complete step. What came after its last checkpoint is lost.
 type InterruptedError struct {
 	Run        string // the run's hash
-	Epoch      int    // last epoch that is kept, 0 for none
+	Epoch      int    // last epoch with a checkpoint, 0 for none
 	Checkpoint string // its folder, empty for none
 	Cause      error  // the context's error
 }
 
 func (e *InterruptedError) Error() string {
-	kept := "no epoch was finished yet"
+	kept := "it has no checkpoint yet"
 	if e.Epoch > 0 {
 		kept = fmt.Sprintf("epoch %d is kept in %s", e.Epoch, e.Checkpoint)
 	}

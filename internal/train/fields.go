@@ -141,7 +141,7 @@ func (c *Config) fields() []field {
 		{key: "run.measure_from", ptr: &r.MeasureFrom, doc: "train measures use features from an exact pass in eval mode, or those computed during training", choices: []string{"eval", fromTraining}},
 		{key: "run.taps", ptr: &r.Taps, doc: "layers measured besides the features", list: names},
 		{key: "run.tap_pool", ptr: &r.TapPool, doc: "how a tapped layer's maps become features: their averages, or every value", choices: []string{"average", "flatten"}, only: forTaps},
-		{key: "run.checkpoint_every", ptr: &r.CheckpointEvery, doc: "epochs between checkpoints; the last epoch always has one", limits: between(1, 1e7), outside: true},
+		{key: "run.checkpoint_every", ptr: &r.CheckpointEvery, doc: "epochs between checkpoints; 0: by time, each 2 s unless saving is slow; the last epoch always has one", limits: between(0, 1e7), outside: true},
 		{key: "run.keep", ptr: &r.Keep, doc: "checkpoints kept besides the last two: last (none), every=N, all", outside: true},
 		{key: "run.save_features", ptr: &r.SaveFeatures, doc: "epochs whose features are saved in full: none, last, every=N, all or a list", list: epochList, outside: true},
 		{key: "run.dtype", ptr: &r.DType, doc: "float32, or float64 for parity tests", choices: []string{"float32", "float64"}},

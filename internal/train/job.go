@@ -38,15 +38,24 @@ type job[T Float] struct {
 
 	unwritten []store.EpochRows // epochs that the lab does not have yet
 	written   time.Time         // when it last got some
+
+	checkpointed time.Time // the last checkpoint, or the start
 }
 
 // writeEvery bounds how often the rows of short epochs are written, since each write waits for the disk. Rows are never written after their checkpoint.
 const writeEvery = 250 * time.Millisecond
 
+// Without run.checkpoint_every there is a checkpoint when this much time has gone by since the last, and this many times what saving one took.
+const (
+	checkpointTime = 2 * time.Second
+	savingShare    = 20
+)
+
 func newJob[T Float](s *session[T], lab *store.Lab, lease *store.Lease, opts Options) *job[T] {
 	j := &job[T]{s: s, cfg: s.cfg.given, lease: lease, lab: lab, spec: s.in.canonical(s.cfg.given), files: rundir.Dir(lease.Dir).Writer(opts.FS), opts: opts}
 	j.ckpt = &checkpoints{Writer: j.files, run: lease.Hash, keep: s.cfg.keep}
 	j.watch = watch{sink: opts.Sink, lost: lease.Lost(), start: time.Now(), booked: time.Now(), left: j.left}
+	j.checkpointed = j.watch.start
 	return j
 }
 
@@ -266,7 +275,7 @@ func (j *job[T]) write() error {
 // removed. Between checkpoints the rows of short epochs are written together: without a checkpoint they would be computed again
 // anyway.
 func (j *job[T]) save(epoch int, rows []row) error {
-	due := epoch%j.cfg.Run.CheckpointEvery == 0 || epoch == j.cfg.Run.Epochs
+	due := j.checkpointDue(epoch)
 	if due {
 		if err := j.write(); err != nil { // a process that continues from the checkpoint knows only the rows of its own epoch
 			return err
@@ -277,7 +286,7 @@ func (j *job[T]) save(epoch int, rows []row) error {
 		if err := j.checkpoint(epoch, rows); err != nil {
 			return fmt.Errorf("%w; the checkpoint of epoch %d could not be written", err, epoch)
 		}
-		j.safe = epoch
+		j.safe, j.checkpointed = epoch, time.Now()
 	}
 	now := time.Now()
 	timed := append(append(values(0, j.start), values(epoch, rows)...),
@@ -294,6 +303,18 @@ func (j *job[T]) save(epoch int, rows []row) error {
 		return j.ckpt.prune(epoch)
 	}
 	return nil
+}
+
+// checkpointDue reports whether a checkpoint follows an epoch: the last has one, and those that the configuration counts off or, if it counts
+// none, those to keep and whenever enough time has gone by that saving costs little.
+func (j *job[T]) checkpointDue(epoch int) bool {
+	switch every := j.cfg.Run.CheckpointEvery; {
+	case epoch == j.cfg.Run.Epochs:
+		return true
+	case every > 0:
+		return epoch%every == 0
+	}
+	return j.ckpt.keep.keeps(epoch) || time.Since(j.checkpointed) >= max(checkpointTime, savingShare*j.watch.saved)
 }
 
 // checkpoint makes the engine's state after an epoch durable.

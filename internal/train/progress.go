@@ -80,10 +80,14 @@ func (j *job[T]) left(epoch, step int) (steps, measurements, checkpoints int) {
 	return (r.Epochs-epoch)*j.s.stepsPerEpoch() - step, due(r.Epochs, epoch, r.MeasureEvery), due(r.Epochs, epoch, r.CheckpointEvery)
 }
 
-// due is how often something falls due in the epochs after the given one, every so many epochs and in the last.
+// due is how often something falls due in the epochs after the given one, every so many epochs and in the last; 0: in the last alone, or as seldom
+// that it costs little.
 func due(epochs, epoch, every int) int {
 	if epoch == epochs {
 		return 0
+	}
+	if every == 0 {
+		return 1
 	}
 	return (epochs+every-1)/every - epoch/every
 }

@@ -21,6 +21,7 @@ import (
 // tinyConfig is a run of a fraction of a second that still has label noise, a last batch of another size, and every split.
 func tinyConfig() Config {
 	c := Default()
+	c.Run.CheckpointEvery = 1
 	c.Data.Name, c.Data.Classes, c.Data.SamplesPerClass, c.Data.TestSamplesPerClass = "glyphs", 2, 40, 20
 	c.Data.Pipeline, c.Data.Noise = "plain", 0.2
 	c.Net.Depth, c.Net.Width = 2, 16

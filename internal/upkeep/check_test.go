@@ -28,7 +28,7 @@ func tiny(seed uint64) train.Config {
 	c.Data.Name, c.Data.SamplesPerClass, c.Data.TestSamplesPerClass, c.Data.Pipeline = "glyphs", 20, 10, "plain"
 	c.Net.Depth, c.Net.Width = 1, 8
 	c.Run.Epochs, c.Run.Batch, c.Run.Seed, c.Run.MeasureEvery = 12, 20, seed, 2
-	c.Run.Keep, c.Run.SaveFeatures = "every=4", "every=4"
+	c.Run.Keep, c.Run.SaveFeatures, c.Run.CheckpointEvery = "every=4", "every=4", 1
 	return c
 }
 
