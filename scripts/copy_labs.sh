@@ -23,6 +23,7 @@ data.pipeline = "plain"
 net.depth = 1
 net.width = 32
 run.epochs = 80
+run.checkpoint_every = 1
 run.batch = 20
 run.measure_every = 2
 run.save_features = "every=20"

@@ -12,7 +12,7 @@ import filecmp, os, random, shutil, signal, socket, subprocess, sys, tempfile, t
 EPOCHS = 30
 IN_A_STUDY = 3  # kills of a study at most: a run that fails five times is given up
 SETTINGS = {"data.name": "glyphs", "data.classes": 4, "data.samples_per_class": 80, "data.test_samples_per_class": 30, "data.noise": 0.2, "data.pipeline": "plain",
-            "data.augment": "crop_flip", "net.depth": 2, "net.width": 64, "run.epochs": EPOCHS, "run.batch": 64, "run.engine": "torch"}
+            "data.augment": "crop_flip", "net.depth": 2, "net.width": 64, "run.epochs": EPOCHS, "run.checkpoint_every": 1, "run.batch": 64, "run.engine": "torch"}
 CONFIG = "".join(f"{key} = {value!r}\n" for key, value in SETTINGS.items())
 STUDY = "[study]\nname = \"killed\"\n[base]\n" + CONFIG
 

@@ -27,6 +27,7 @@ width = 192
 kind = "ls"
 [run]
 epochs = 300
+checkpoint_every = 1
 batch = 128
 END
 

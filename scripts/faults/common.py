@@ -14,6 +14,7 @@ depth = 2
 width = 64
 [run]
 epochs = 120
+checkpoint_every = 1
 batch = 100
 """
 
