@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
-	"collapse.example/collapse/internal/safetext"
 	trainer "collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
 )
@@ -163,16 +161,7 @@ func printRun(a *app, run store.Run, shown shownRun) {
 		}
 	}
 	a.printf("\n")
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SPLIT\tMEASURE\tSTEP\tVALUE")
-	for _, v := range shown.Values {
-		text := v.Missing
-		if v.Value != nil {
-			text = format.Short(*v.Value, 6)
-		}
-		safetext.Fprintf(w, "%s\t%s\t%d\t%s\n", v.Split, v.Measure, v.Step, text)
-	}
-	w.Flush()
+	printValues(a, shown.Values)
 }
 
 type runsRmCmd struct {
