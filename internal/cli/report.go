@@ -46,7 +46,7 @@ func (c *reportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.made(result, func() { printReport(a, result) }, result.Index, c.Open)
+	return a.made(result, func() { printReport(a, result, nil) }, result.Index, c.Open)
 }
 
 // orStudy adds to what is said of a missing run that a study has its name.
@@ -93,14 +93,14 @@ func (a *app) made(v any, human func(), index string, open bool) error {
 	return openInBrowser(index)
 }
 
-// printReport prints what a page found and where it is.
-func printReport(a *app, r page.Result) {
+// printReport prints what a page found and where it is. own are the claims of the study's file.
+func printReport(a *app, r page.Result, own []judge.Statement) {
 	a.printf("\n%s\n", r.Headline)
 	for _, fact := range r.Facts {
 		a.printf("  %s\n", fact)
 	}
 	a.printf("\n")
-	a.printBySource("  ", findings.AskedBy(r.Claims), func(claim judge.Claim) {
+	a.printBySource("  ", findings.AskedAmong(r.Claims, own), func(claim judge.Claim) {
 		a.print("  " + a.verdictMark(claim.Verdict))
 		a.printf("%-13s %s\n", claim.Verdict, claim.Statement)
 	})

@@ -324,6 +324,13 @@ func TestSearchesOverAScriptsOwnSettings(t *testing.T) {
 			if err != nil || len(points) != 9 || points[8].Value != 45 {
 				t.Errorf("%+v, %v: what was added up over the rungs", points, err)
 			}
+			page := filepath.Join(t.TempDir(), "page")
+			if out, _ := called(t, 0, "--lab", lab, "study", "report", "found", "--out", page); !strings.Contains(out, "Best of 9 trials: test/loss ") || !strings.Contains(out, "with lr ") {
+				t.Error(out)
+			}
+			if html, err := os.ReadFile(filepath.Join(page, "index.html")); err != nil || strings.Contains(string(html), ">test.loss<") || !strings.Contains(string(html), "judged by test/loss") {
+				t.Errorf("%v: the page does not call the metric what the script does", err)
+			}
 			if out, _ := called(t, 0, "--lab", lab, "study", "status", "found"); !strings.Contains(out, "best") { // read back from the lab, without the script
 				t.Error(out)
 			}

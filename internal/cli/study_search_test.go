@@ -74,7 +74,7 @@ func TestASearchFromFileToStatus(t *testing.T) {
 	page := filepath.Join(dir, "page")
 	out, _ = called(t, 0, "--lab", lab, "study", "report", "find", "--out", page)
 	html, err := os.ReadFile(filepath.Join(page, "index.html"))
-	if err != nil || !strings.Contains(out, "at most one point less accurate than the default on test data") {
+	if err != nil || !strings.Contains(out, "at most one point less accurate than the default on test data") || !strings.Contains(out, "Best of 3 trials") || !strings.Contains(out, best.Run[:12]) || !strings.Contains(out, "  Ours (") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, want := range []string{`data-study="find"`, "What was found", "Best so far", best.Run[:12], "3 trials of at most 4 epochs", "stopped early"} {

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/outfile"
@@ -282,7 +283,8 @@ func (c *studyReportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.made(result, func() { printReport(a, result) }, result.Index, c.Open)
+	own, _ := question.Parse(s.Source) // the page says what cannot be read
+	return a.made(result, func() { printReport(a, result, own.Claims) }, result.Index, c.Open)
 }
 
 // dir is where the page goes.
@@ -317,10 +319,17 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []
 	if made.Searches, err = trials.Searches(lab, f); err != nil {
 		return page.Result{}, err
 	}
-	made.Caption = fmt.Sprintf("%d trials of at most %d epochs in each combination of the grid, chosen by %s and stopped by %s, judged by %s.", f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule, f.Search.Metric)
+	for _, search := range made.Searches {
+		made.Caption += figure.FoundBySearch(search) + " "
+	}
+	made.Caption += fmt.Sprintf("%d trials of at most %d epochs in each combination of the grid, chosen by %s and stopped by %s, judged by %s.", f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule, f.Search.MetricName())
 	found, err := made.Judge()
 	if err != nil {
 		return page.Result{}, err
 	}
-	return page.WriteRecipe(to, found)
+	result, err := page.WriteRecipe(to, found)
+	for _, search := range made.Searches {
+		result.Facts = append(result.Facts, figure.FoundBySearch(search))
+	}
+	return result, err
 }

@@ -39,7 +39,7 @@ func trialsPicture(id string, all []judge.Search) Picture {
 	for _, q := range params {
 		p.Table.Columns = append(p.Table.Columns, q.Name)
 	}
-	p.Table.Columns = append(p.Table.Columns, "epochs", all[0].Metric, "run")
+	p.Table.Columns = append(p.Table.Columns, "epochs", all[0].Called, "run")
 	for _, s := range all {
 		for i, t := range s.Trials {
 			name := strconv.Itoa(t.Number)
@@ -71,7 +71,7 @@ func settingDigits(text string) string {
 }
 
 func trialsPanel(q judge.SearchParam, all []judge.Search) chart.Panel {
-	panel := chart.Panel{ID: "over-" + strings.Map(idRune, q.Name), Title: q.Name, X: chart.Axis{Label: q.Name}, Y: chart.Axis{Label: all[0].Metric}}
+	panel := chart.Panel{ID: "over-" + strings.Map(idRune, q.Name), Title: q.Name, X: chart.Axis{Label: q.Name}, Y: chart.Axis{Label: all[0].Called}}
 	if q.Log {
 		panel.X.Scale = chart.Log
 	}
@@ -119,7 +119,7 @@ func curvesPicture(id string, all []judge.Search, runs []judge.Run) Picture {
 		byHash[runs[i].Hash] = &runs[i]
 	}
 	for color, group := range judge.SearchGroups(all) {
-		panel := chart.Panel{ID: fmt.Sprintf("curves-%d", color), Title: group, X: chart.Axis{Label: "epoch"}, Y: chart.Axis{Label: all[0].Metric}}
+		panel := chart.Panel{ID: fmt.Sprintf("curves-%d", color), Title: group, X: chart.Axis{Label: "epoch"}, Y: chart.Axis{Label: all[0].Called}}
 		var bold []chart.Series
 		for n, s := range all {
 			if s.Group != group {

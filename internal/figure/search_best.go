@@ -19,7 +19,7 @@ func bestPicture(id string, all []judge.Search) Picture {
 		p.Panels = append(p.Panels, bestPanel(color, group, all))
 	}
 	p.Columns = min(len(p.Panels), 3)
-	p.Table.Columns = []string{"search", "trial", "epochs", all[0].Metric, "best so far", "of trial", "run"}
+	p.Table.Columns = []string{"search", "trial", "epochs", all[0].Called, "best so far", "of trial", "run"}
 	for _, s := range all {
 		for i, best := range s.SoFar() {
 			t := s.Trials[i]
@@ -34,7 +34,7 @@ func bestPicture(id string, all []judge.Search) Picture {
 }
 
 func bestPanel(color int, group string, all []judge.Search) chart.Panel {
-	panel := chart.Panel{ID: fmt.Sprintf("best-%d", color), Title: group, X: chart.Axis{Label: "trial"}, Y: chart.Axis{Label: all[0].Metric}}
+	panel := chart.Panel{ID: fmt.Sprintf("best-%d", color), Title: group, X: chart.Axis{Label: "trial"}, Y: chart.Axis{Label: all[0].Called}}
 	stopped := chart.Series{ID: fmt.Sprintf("stopped-%d", color), Label: "stopped early", Kind: chart.Points, Marker: chart.Ring, Size: 4, Color: chart.ColorFor(color)}
 	full := chart.Series{ID: fmt.Sprintf("full-%d", color), Label: "whole budget", Kind: chart.Points, Marker: chart.Circle, Size: 4, Color: chart.ColorFor(color)}
 	var lines []chart.Series
@@ -77,15 +77,11 @@ func bestPanel(color int, group string, all []judge.Search) chart.Panel {
 
 // FoundInSearches has a line per search: what it found and how good that is.
 func FoundInSearches(all []judge.Search) format.Table {
-	t := format.Table{Columns: []string{"search", "best settings", all[0].Metric, "default", "test accuracy, all samples", "default", "epochs", "without stopping"}}
+	t := format.Table{Columns: []string{"search", "best settings", all[0].Called, "default", "test accuracy, all samples", "default", "epochs", "without stopping"}}
 	for _, s := range all {
 		row := []string{s.Group, "–", "–", "–", format.Percent(s.Final[0]), format.Percent(s.Final[1]), strconv.Itoa(s.Spent), strconv.Itoa(s.Whole)}
 		if s.Best >= 0 {
-			var words []string
-			for _, q := range s.Params {
-				words = append(words, q.Name+" "+settingDigits(s.Trials[s.Best].Settings[q.Name]))
-			}
-			row[1], row[2] = strings.Join(words, ", "), format.Digits(s.Trials[s.Best].Value)
+			row[1], row[2] = bestSettings(s), format.Digits(s.Trials[s.Best].Value)
 		}
 		if s.Default != nil {
 			row[3] = format.Digits(s.Default.Value)
@@ -93,4 +89,24 @@ func FoundInSearches(all []judge.Search) format.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+func bestSettings(s judge.Search) string {
+	var words []string
+	for _, q := range s.Params {
+		words = append(words, q.Name+" "+settingDigits(s.Trials[s.Best].Settings[q.Name]))
+	}
+	return strings.Join(words, ", ")
+}
+
+// FoundBySearch says in a sentence what a search found.
+func FoundBySearch(s judge.Search) string {
+	words := "Best of " + format.Count(len(s.Trials), "trial")
+	if s.Group != "" {
+		words += " with " + s.Group
+	}
+	if s.Best < 0 {
+		return words + ": none has a value."
+	}
+	return fmt.Sprintf("%s: %s %s with %s (run %.12s).", words, s.Called, format.Digits(s.Trials[s.Best].Value), bestSettings(s), s.Trials[s.Best].Run)
 }

@@ -48,6 +48,17 @@ func AskedBy(claims []judge.Claim) []judge.Claim {
 	return out
 }
 
+// AskedAmong are claims of which some are of a study's own file: those are the study's, and what the program claims stays its own.
+func AskedAmong(claims []judge.Claim, own []judge.Statement) []judge.Claim {
+	out := slices.Clone(claims)
+	for i, c := range out {
+		if c.Source == judge.Ours && slices.ContainsFunc(own, func(s judge.Statement) bool { return s.ID == c.ID }) {
+			out[i].Source = judge.OfStudy
+		}
+	}
+	return out
+}
+
 // HeldTiles say for each source how many of its claims hold.
 func HeldTiles(claims []judge.Claim) (out []format.Tile) {
 	for _, g := range judge.GroupBySource(claims) {

@@ -11,6 +11,7 @@ import (
 type Search struct {
 	Group   string // the combination without the seed, in words
 	Metric  string // split.measure
+	Called  string // what people call the metric
 	Lowest  bool   // smaller is better
 	Params  []SearchParam
 	Trials  []SearchTrial

@@ -182,7 +182,7 @@ func SomeSearches(best, byDefault []float64) (all []judge.Search) {
 		trial := func(n, epochs int, lr string, value float64) judge.SearchTrial {
 			return judge.SearchTrial{SearchRun: judge.SearchRun{Run: "r", Epochs: epochs, Value: value}, Number: n, Settings: map[string]string{"optim.lr": lr, "optim.schedule.gamma": "0.1"}}
 		}
-		all = append(all, judge.Search{Group: "loss ce", Metric: "validation.accuracy", Best: 1, Spent: 12, Whole: 27,
+		all = append(all, judge.Search{Group: "loss ce", Metric: "validation.accuracy", Called: "validation.accuracy", Best: 1, Spent: 12, Whole: 27,
 			Params:  []judge.SearchParam{{Name: "optim.lr", Log: true, Low: 1e-5, High: 0.5}, {Name: "optim.schedule.gamma", Choices: []string{"0.01", "0.1"}}},
 			Trials:  []judge.SearchTrial{trial(1, 3, "0.001", 0.2), trial(2, 9, "0.1", best[i]), trial(3, 3, "0.4", math.NaN())},
 			Default: &judge.SearchRun{Run: "d", Epochs: 9, Value: byDefault[i]}, Final: [2]float64{best[i], byDefault[i]}})

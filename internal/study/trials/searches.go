@@ -37,7 +37,7 @@ func Searches(lab *store.Reader, f *study.File) (found []judge.Search, err error
 
 // searchOf is the result of the search in one cell.
 func searchOf(d *study.Search, p Found) judge.Search {
-	s := judge.Search{Group: withoutSeed(p.Where), Metric: d.Metric, Lowest: d.Goal == "min", Best: p.Best, Spent: p.Spent, Whole: p.Whole,
+	s := judge.Search{Group: withoutSeed(p.Where), Metric: d.Metric, Called: d.MetricName(), Lowest: d.Goal == "min", Best: p.Best, Spent: p.Spent, Whole: p.Whole,
 		Final: [2]float64{math.NaN(), math.NaN()}}
 	for _, q := range d.Space {
 		if len(p.Rows) == 0 || !slices.ContainsFunc(p.Rows[0].Settings, func(s string) bool { return strings.HasPrefix(s, q.Name+"=") }) {
