@@ -290,6 +290,17 @@ func TestStructuresOfMATLAB(t *testing.T) {
 	}
 }
 
+// TestPairsOfUnitsInRowsOfMATLAB: a character of two UTF-16 units lies in a row; two units below each other are none.
+func TestPairsOfUnitsInRowsOfMATLAB(t *testing.T) {
+	m := newMAT(binary.LittleEndian, false)
+	var units []byte
+	for _, u := range []uint16{'a', 0xd83d, 0xd83d, 'c', 0xde00, 0xde00} { // by columns: "a😀", and half a pair around c
+		units = binary.LittleEndian.AppendUint16(units, u)
+	}
+	m.add(m.matrix(matChar, []int{2, 3}, "rows", 4, units, false))
+	checkContents(t, "pairs", m.b, "rows I64 [2] [0 1] [a😀 \ufffdc\ufffd]")
+}
+
 // TestWordsOfMATLAB: cells of text and rows of characters are lists of words, in every form of a file; other cells and single texts are not.
 func TestWordsOfMATLAB(t *testing.T) {
 	for _, file := range []string{"testdata/mat_words.mat", "testdata/mat_words_packed.mat"} {

@@ -67,23 +67,31 @@ func (s *matStream) rows(shape []int, words *wordNumbers) error {
 	if shape[0] < 2 {
 		return errNoWords
 	}
-	runes, err := s.characters(shape[0] * shape[1])
+	units, runes, err := s.text(shape[0] * shape[1])
 	if err != nil {
 		return err
 	}
 	if err := words.start(shape[0]); err != nil {
 		return err
 	}
-	row := make([]rune, shape[1])
 	for i := range shape[0] {
-		for j := range row {
-			row[j] = runes[j*shape[0]+i]
+		row := everyOf(runes, i, shape[0])
+		if units != nil {
+			row = utf16.Decode(everyOf(units, i, shape[0])) // pairs lie in a row, not below each other
 		}
 		if err := words.see([]byte(strings.TrimRight(string(row), " \x00"))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// everyOf returns one row of a matrix that is stored by columns.
+func everyOf[T any](all []T, row, rows int) (out []T) {
+	for ; row < len(all); row += rows {
+		out = append(out, all[row])
+	}
+	return out
 }
 
 // cells sees the texts of a cell array.
@@ -123,37 +131,43 @@ func (s *matStream) cells(n int, words *wordNumbers) error {
 	return nil
 }
 
-// characters reads n characters: bytes, UTF-8, or UTF-16 units.
+// characters reads a text of n characters.
 func (s *matStream) characters(n int) ([]rune, error) {
+	units, runes, err := s.text(n)
+	if units != nil {
+		runes = utf16.Decode(units)
+	}
+	return runes, err
+}
+
+// text reads n characters: UTF-16 units, of which two may be one character, or bytes, or UTF-8.
+func (s *matStream) text(n int) (units []uint16, runes []rune, err error) {
 	if n == 0 && s.left() < 8 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	kind, size, b, err := s.tag()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if b != nil {
 		b = b[:size]
 	} else if b, err = s.take(min(size+int64(padding(size)), s.left())); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	b = b[:min(size, int64(len(b)))]
-	var out []rune
 	switch {
 	case kind == 4 || kind == 17: // UTF-16
-		units := make([]uint16, len(b)/2)
+		units = make([]uint16, len(b)/2)
 		for i := range units {
 			units[i] = s.order.Uint16(b[2*i:])
 		}
-		out = utf16.Decode(units)
-		n -= len(units) - len(out) // pairs of units
 	case (kind == 1 || kind == 2 || kind == 16) && utf8.Valid(b):
-		out = []rune(string(b))
+		runes = []rune(string(b))
 	default:
-		return nil, errNoWords
+		return nil, nil, errNoWords
 	}
-	if len(out) != n {
-		return nil, fmt.Errorf("%d characters where the shape says %d", len(out), n)
+	if found := max(len(units), len(runes)); found != n {
+		return nil, nil, fmt.Errorf("%d characters where the shape says %d", found, n)
 	}
-	return out, nil
+	return units, runes, nil
 }
