@@ -73,23 +73,15 @@ func TestLayersInFilesOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	dir := t.TempDir()
+	arrays := map[string]arrayfile.Array{}
 	for name, of := range map[string]string{"conv2": "features", "conv10": "features", "features": "features", "labels": "labels"} {
 		a, err := x.Load(of)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := os.Create(filepath.Join(dir, name+".npy"))
-		if err == nil {
-			err = arrayfile.WriteNPY(f, a)
-		}
-		if err == nil {
-			err = f.Close()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		arrays[name+".npy"] = a
 	}
+	dir := files(t, arrays)
 	at := func(names ...string) (all []string) {
 		for _, name := range names {
 			all = append(all, filepath.Join(dir, name))
