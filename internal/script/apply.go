@@ -16,8 +16,35 @@ import (
 // mostForeign is how many lines of other generations or runs are skipped.
 const mostForeign = 1000
 
-// read applies all complete lines that are there.
+// mostUnstored is how many rows wait for the lab while there are more lines to read: a transaction for each report of a fast script would take
+// longer than the script.
+const mostUnstored = 5000
+
+// read applies all complete lines that are there, and stores their rows.
 func (j *job) read(ctx context.Context) error {
+	err := j.readLines(ctx)
+	if stored := j.store(); stored != nil {
+		return stored
+	}
+	return err
+}
+
+// store stores the rows that wait for it, and then removes checkpoints that nobody continues from.
+func (j *job) store() error {
+	if len(j.unstored) == 0 {
+		return nil
+	}
+	if err := j.lease.AppendEpochs(j.unstored); err != nil {
+		return err
+	}
+	j.unstored, j.rowsUnstored = j.unstored[:0], 0
+	if j.opts.Reported != nil {
+		j.opts.Reported(j.last)
+	}
+	return j.prune()
+}
+
+func (j *job) readLines(ctx context.Context) error {
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -82,7 +109,8 @@ func (j *job) bad(format string, args ...any) error {
 	return failed("%s, line %d: %s", eventsFile, j.lines.line, fmt.Sprintf(format, args...))
 }
 
-// report applies the report of an epoch: it measures the captures and writes the rows, then removes the captures and old checkpoints.
+// report applies the report of an epoch. Captures are measured and then removed; the rows of an epoch with captures are stored at once, as are those
+// before it.
 func (j *job) report(ctx context.Context, e event) error {
 	switch {
 	case e.Epoch < 1 || e.Epoch > j.spec.Epochs:
@@ -104,6 +132,11 @@ func (j *job) report(ctx context.Context, e event) error {
 	if err != nil {
 		return j.bad("%v", err)
 	}
+	if len(taken) > 0 {
+		if err := j.store(); err != nil {
+			return err
+		}
+	}
 	found := values{}
 	if err := taken.measure(j.work.dir, measure.Options{Context: ctx, Team: j.opts.Team}, found); err != nil {
 		if ctx.Err() != nil {
@@ -115,14 +148,16 @@ func (j *job) report(ctx context.Context, e event) error {
 	if err := j.keepFeatures(e.Epoch, taken); err != nil {
 		return err
 	}
-	if err := j.lease.AppendEpoch(int64(e.Epoch), j.rows(found, e.Epoch)); err != nil {
+	rows := j.rows(found, e.Epoch)
+	j.unstored, j.rowsUnstored = append(j.unstored, store.EpochRows{Epoch: int64(e.Epoch), Rows: rows}), j.rowsUnstored+len(rows)
+	j.last = e.Epoch
+	if len(taken) == 0 && j.rowsUnstored < mostUnstored {
+		return nil
+	}
+	if err := j.store(); err != nil {
 		return err
 	}
-	j.last = e.Epoch
-	if j.opts.Reported != nil {
-		j.opts.Reported(e.Epoch)
-	}
-	return errors.Join(j.work.drop(taken), j.prune())
+	return j.work.drop(taken)
 }
 
 // keepFeatures moves an epoch's captures to where they stay, before its rows: a run that is killed in between reports the epoch again.

@@ -26,7 +26,7 @@ type Options struct {
 	RowsElsewhere int64
 
 	Started  func(from int)    // the run continues after this epoch; may be nil, like the others
-	Reported func(epoch int)   // the rows of this epoch are stored
+	Reported func(epoch int)   // the rows up to this epoch are stored
 	Note     func(text string) // something the user may want to know
 	Grace    time.Duration     // how long a script that is being stopped may continue; 0: 10 seconds
 }
@@ -109,11 +109,13 @@ type job struct {
 	child *process.Child
 	log   *log
 
-	from, last int       // the epoch after which it continues, and the one last reported
-	marked     time.Time // when the last report was applied, or the start
-	names      map[string]bool
-	foreign    int       // number of lines of other generations or runs
-	done       time.Time // when the script reported that
+	from, last   int       // the epoch after which it continues, and the one last reported
+	marked       time.Time // when the last report was applied, or the start
+	names        map[string]bool
+	unstored     []store.EpochRows // reported, not yet stored
+	rowsUnstored int
+	foreign      int       // number of lines of other generations or runs
+	done         time.Time // when the script reported that
 }
 
 // settle records in the lab how the attempt ended.

@@ -130,7 +130,7 @@ func TestAShellScriptIsARun(t *testing.T) {
 	lab, run, err := ran(t, "echo some words; "+good, 5, func(_ *Spec, o *Options) { o.Reported = func(e int) { reported = append(reported, e) } })
 	must(t, err)
 	whole(t, lab, run.Hash, 5)
-	if len(reported) != 5 || reported[4] != 5 {
+	if !slices.IsSorted(reported) || len(reported) == 0 || reported[len(reported)-1] != 5 {
 		t.Errorf("reported %v", reported)
 	}
 	if text, err := os.ReadFile(rundir.Dir(lab.RunDir(run.Hash)).ScriptLog()); string(text) != "some words\n" {
@@ -490,6 +490,46 @@ func TestALabThatIsMoved(t *testing.T) {
 	whole(t, lab, hash, 3)
 }
 
+// TestManyReportsAtOnce: a script that reports faster than transactions go is stored in few of them, and what is said to be stored is. A line
+// that is wrong leaves the rows before it.
+func TestManyReportsAtOnce(t *testing.T) {
+	const epochs = 8000
+	for name, c := range map[string]struct {
+		last   string
+		stored int
+		status store.Status
+	}{
+		"whole":      {`{"generation": '$COLLAPSE_GENERATION', "epoch": 8000, "values": {"test/loss": 1}}`, epochs, store.Done},
+		"wrong line": {`{"generation": '$COLLAPSE_GENERATION', "epoch": 9000}`, epochs - 1, store.Failed},
+	} {
+		spec, folder := written(t, `i=1; while [ $i -lt 8000 ]; do echo "{\"generation\": $COLLAPSE_GENERATION, \"epoch\": $i, \"values\": {\"test/loss\": 1}}"; i=$((i + 1)); done > all
+			cat all >> "$COLLAPSE_EVENTS"; say '`+c.last+`'; finish`, epochs)
+		lab := openLab(t, t.TempDir())
+		hash, _, err := spec.Identity()
+		must(t, err)
+		times := 0
+		err = Run(t.Context(), lab, spec, Options{Folder: folder, Grace: 300 * time.Millisecond, Reported: func(e int) {
+			times++
+			if times > epochs/100 {
+				return
+			}
+			if whole, gap, err := Reach(lab.Reader, hash, epochs, 0, math.MaxInt64); int(whole) != e || err != nil {
+				t.Errorf("%s: said to be stored up to %d, is up to %d (%s), %v", name, e, whole, gap, err)
+			}
+		}})
+		run, bad := lab.Run(hash)
+		if must(t, bad); run.Status != c.status {
+			t.Fatalf("%s: %s, %v", name, run.Status, err)
+		}
+		if found := losses(t, lab, hash); len(found) != c.stored {
+			t.Errorf("%s: %d rows", name, len(found))
+		}
+		if times == 0 || times > epochs/100 {
+			t.Errorf("%s: stored in %d transactions", name, times)
+		}
+	}
+}
+
 // Two labs compute the same run from one folder at the same time: each has its own rows and checkpoints, and the folder stays unchanged.
 func TestTwoLabsWithOneFolder(t *testing.T) {
 	spec, folder := written(t, `e=$((COLLAPSE_FROM_EPOCH + 1)); while [ $e -le $COLLAPSE_EPOCHS ]; do sleep 0.02; checkpoint $e; report $e 0.$e; e=$((e + 1)); done; finish`, 9)
@@ -511,7 +551,7 @@ func TestTwoLabsWithOneFolder(t *testing.T) {
 // A run that somebody takes over is abandoned at once: the script ends, and what it still reports changes nothing.
 func TestALostLease(t *testing.T) {
 	longtest.Only(t)
-	spec, folder := written(t, `echo $$ > pid; report 1 0.1; while :; do sleep 0.05; e=$((e + 1)); report $e 7; done`, 1000)
+	spec, folder := written(t, `echo $$ > pid; report 1 0.1; until [ -f lost ]; do sleep 0.01; done; while :; do sleep 0.05; e=$((e + 1)); report $e 7; done`, 1000)
 	dir := t.TempDir()
 	lab := openLab(t, dir)
 	hash, _, err := spec.Identity()
@@ -519,6 +559,7 @@ func TestALostLease(t *testing.T) {
 	err = Run(t.Context(), lab, spec, Options{Folder: folder, Reported: func(e int) {
 		if e == 1 {
 			must(t, lab.Cancel(hash))
+			must(t, os.WriteFile(filepath.Join(folder, "lost"), nil, 0o666))
 		}
 	}})
 	if !errors.Is(err, store.ErrLost) {
