@@ -32,6 +32,7 @@ var examples = map[string][]string{
 	"study list":    {"collapse study list", "collapse study list --json"},
 	"study rm":      {"collapse study rm noise"},
 	"study rename":  {"collapse study rename smoothing label-smoothing"},
+	"study tag":     {"collapse study tag noise paper", "collapse study tag noise --remove paper"},
 	"study archive": {"collapse study archive noise", "collapse study archive --undo noise"},
 	"study judge":   {"collapse study judge smoothing", "collapse study judge study.toml"},
 	"study measure": {"collapse study measure smoothing", "collapse study measure smoothing --measures vci,feature_rank --json"},

@@ -30,6 +30,7 @@ type studyCmd struct {
 	List    studyListCmd    `cmd:"" help:"The studies of the lab."`
 	Rm      studyRmCmd      `cmd:"" help:"Forget a study. Its runs stay; collapse runs rm deletes them."`
 	Rename  studyRenameCmd  `cmd:"" help:"Give a study another name."`
+	Tag     studyTagCmd     `cmd:"" help:"Give a study tags, by which study list finds it."`
 	Archive studyArchiveCmd `cmd:"" help:"Leave studies out of lists, or bring them back."`
 	Judge   studyJudgeCmd   `cmd:"" help:"Verdicts on the claims of a study's file, by its finished runs."`
 	Measure studyMeasureCmd `cmd:"" help:"Add measures to finished runs of a study without training."`

@@ -13,7 +13,8 @@ import (
 )
 
 type studyListCmd struct {
-	All bool `help:"Archived studies, too."`
+	All bool   `help:"Archived studies, too."`
+	Tag string `help:"Only studies with this tag."`
 }
 
 // studyRow is the JSON of one study.
@@ -25,6 +26,7 @@ type studyRow struct {
 	Counts    map[store.Status]int `json:"counts"`
 	CreatedMS int64                `json:"created_ms"`
 	Archived  bool                 `json:"archived,omitempty"`
+	Tags      []string             `json:"tags,omitempty"`
 }
 
 func studyRowOf(s store.Study) studyRow {
@@ -47,13 +49,20 @@ func (c *studyListCmd) Run(a *app, lab *store.Reader) error {
 	if err != nil {
 		return err
 	}
+	tags, err := lab.StudyTags()
+	if err != nil {
+		return err
+	}
+	if c.Tag != "" {
+		list = slices.DeleteFunc(list, func(s store.Study) bool { return !slices.Contains(tags[s.Name], c.Tag) })
+	}
 	if !c.All {
 		list = slices.DeleteFunc(list, func(s store.Study) bool { return archived[s.Name] })
 	}
 	rows := []studyRow{}
 	for _, s := range list {
 		row := studyRowOf(s)
-		row.Archived = archived[s.Name]
+		row.Archived, row.Tags = archived[s.Name], tags[s.Name]
 		rows = append(rows, row)
 	}
 	if n := len(archived); n > 0 && !c.All {
@@ -61,11 +70,15 @@ func (c *studyListCmd) Run(a *app, lab *store.Reader) error {
 	}
 	return a.emit(rows, func() {
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "STUDY\tSTATUS\tRUNS\tDONE\tFAILED\tCREATED\tTITLE")
+		fmt.Fprintln(w, "STUDY\tSTATUS\tRUNS\tDONE\tFAILED\tCREATED\t"+map[bool]string{true: "TAGS\t"}[len(tags) > 0]+"TITLE")
 		for i, r := range rows {
 			status := r.Status + map[bool]string{true: ", archived"}[r.Archived]
-			safetext.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t%s\n", r.Name, status, r.Runs, r.Counts[store.Done], r.Counts[store.Failed],
-				list[i].Created.Local().Format("2006-01-02 15:04"), r.Title)
+			safetext.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t", r.Name, status, r.Runs, r.Counts[store.Done], r.Counts[store.Failed],
+				list[i].Created.Local().Format("2006-01-02 15:04"))
+			if len(tags) > 0 {
+				safetext.Fprintf(w, "%s\t", strings.Join(r.Tags, ", "))
+			}
+			safetext.Fprintf(w, "%s\n", r.Title)
 		}
 		w.Flush()
 	})

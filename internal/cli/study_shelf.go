@@ -38,6 +38,29 @@ func (c *studyRenameCmd) Run(a *app, lab *store.Lab) error {
 	return a.emit(map[string]string{"old": c.Old, "study": c.New}, func() { a.printf("%s is now called %s\n", c.Old, c.New) })
 }
 
+type studyTagCmd struct {
+	Study  string   `arg:"" name:"study" complete:"studies" help:"Name of the study."`
+	Tags   []string `arg:"" name:"tag" optional:"" help:"Words to add. Without any, and without --remove, its tags are printed."`
+	Remove []string `placeholder:"TAG" help:"Tags to take away, separated by commas."`
+}
+
+func (c *studyTagCmd) Run(a *app, lab *store.Lab) error {
+	if err := lab.TagStudy(c.Study, c.Tags, c.Remove); err != nil {
+		return err
+	}
+	tags, err := lab.StudyTags()
+	if err != nil {
+		return err
+	}
+	return a.emit(map[string]any{"study": c.Study, "tags": append([]string{}, tags[c.Study]...)}, func() {
+		if len(tags[c.Study]) == 0 {
+			a.printf("%s has no tags\n", c.Study)
+			return
+		}
+		a.printf("%s: %s\n", c.Study, strings.Join(tags[c.Study], ", "))
+	})
+}
+
 type studyArchiveCmd struct {
 	Names []string `arg:"" name:"study" complete:"studies" help:"Names of studies (see collapse study list)."`
 	Undo  bool     `help:"Bring them back into lists."`

@@ -66,3 +66,26 @@ func TestArchivedStudiesAreNotListed(t *testing.T) {
 	called(t, 0, "--lab", lab, "study", "run", file)
 	lists(true, "")
 }
+
+// TestTagsFindStudies: tags are given, shown, found by, and taken away.
+func TestTagsFindStudies(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
+	called(t, 0, "--lab", lab, "study", "run", file)
+	study := func(want string, args ...string) {
+		t.Helper()
+		if out, _ := called(t, 0, append([]string{"--lab", lab, "study"}, args...)...); !strings.Contains(out, want) {
+			t.Errorf("%v: %s; wanted %q", args, out, want)
+		}
+	}
+	study("mine has no tags", "tag", "mine")
+	study("mine: draft, paper 2", "tag", "mine", "paper 2", "draft")
+	study("TAGS", "list")
+	study("draft, paper 2", "list", "--tag", "paper 2")
+	study("mine: paper 2", "tag", "mine", "--remove", "draft,other")
+	if out, _ := called(t, 0, "--lab", lab, "study", "list", "--tag", "draft"); strings.Contains(out, "mine") {
+		t.Error(out)
+	}
+	study("no tags", "tag", "mine", "--remove", "paper 2")
+	called(t, 1, "--lab", lab, "study", "tag", "mine", "two\nlines")
+	called(t, 1, "--lab", lab, "study", "tag", "nosuch", "x")
+}

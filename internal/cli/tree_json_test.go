@@ -36,7 +36,7 @@ var jsonCalls = []string{
 	"landscape --out OUT/landscape", "landscape --position 1,0.5",
 	"reproduce --list", "reproduce tb-fig1 --out OUT/tb", "reproduce tb-fig1 --out OUT/tb --results OUT/results", "reproduce md-fig1 --built-in --dry-run", "reproduce zhou-fig1 --out OUT/zhou --results OUT/results", "reproduce md-fig1 --dry-run --built-in --seeds 1", "results OUT/results",
 	"measure NPZ", "measure NPZ --state-out OUT/a.ncs", "measure NPZ --means OUT/a.ncs --state-out OUT/b.ncs", "measure --merge OUT/a.ncs",
-	"study init --script SCRIPT", "study run STUDY --dry-run", "study run STUDY", "study status tiny", "study resume tiny", "study retry tiny", "study rename tiny small", "study rename small tiny", "study archive tiny", "study list", "study archive tiny --undo", "study judge tiny", "study measure tiny", "study export tiny",
+	"study init --script SCRIPT", "study run STUDY --dry-run", "study run STUDY", "study status tiny", "study resume tiny", "study retry tiny", "study rename tiny small", "study rename small tiny", "study tag tiny paper", "study archive tiny", "study list", "study archive tiny --undo", "study judge tiny", "study measure tiny", "study export tiny",
 	"study report tiny --out OUT/study", "study cancel tiny", "study rm tiny",
 	"report HASH --out OUT/report", "export", "export HASH --tensorboard OUT/events",
 	"runs add tiny HISTORY", "runs list", "runs show HASH", "runs check HASH", "runs gc", "runs rm HASH", "lab copy OUT/copy", "lab check",

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -32,5 +33,29 @@ func TestTheFirstPageListsWhatHasBegun(t *testing.T) {
 		if !strings.Contains(body, "/run/"+done.Hash) || strings.Contains(body, "/run/"+waiting.Hash) != both {
 			t.Errorf("/%s lists the finished run: %v, the waiting one: %v; want true and %v", path, strings.Contains(body, "/run/"+done.Hash), strings.Contains(body, "/run/"+waiting.Hash), both)
 		}
+	}
+}
+
+// TestTheFirstPageGroupsStudies: archived ones are apart, and a card shows its study's tags.
+func TestTheFirstPageGroupsStudies(t *testing.T) {
+	lab, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	for name, seed := range map[string]int{"kept": 1, "shelved": 2} {
+		member := store.Member{Spec: store.Spec{Kind: store.Train, Config: map[string]any{"run": map[string]any{"seed": seed}}}}
+		if err := lab.SaveStudy(name, "", "", []store.Member{member}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(lab.TagStudy("kept", []string{"for <the> paper"}, nil), lab.ArchiveStudy("shelved", true)); err != nil {
+		t.Fatal(err)
+	}
+	s := startTest(t, Options{Lab: lab.Dir()})
+	_, body := get(t, http.DefaultClient, "GET", s.URL(), nil)
+	cards, archived, found := strings.Cut(body, "Archived: 1")
+	if !found || !strings.Contains(cards, "for &lt;the&gt; paper") || strings.Contains(cards, "study=shelved") || !strings.Contains(archived, "study=shelved") {
+		t.Error(body)
 	}
 }

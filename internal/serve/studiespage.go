@@ -34,6 +34,7 @@ type studiesPage struct {
 type studyRow struct {
 	Name   string
 	Title  string // if the study has one
+	Tags   []string
 	URL    string
 	Counts counts
 	Left   string
@@ -137,8 +138,15 @@ func (s *Server) studiesPage(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		archived, err := lab.ArchivedStudies()
+		if err != nil {
+			return err
+		}
+		tags, err := lab.StudyTags()
 		for _, row := range studyRows(counted, titles) {
 			p.Total += row.Counts.Total
+			if row.study {
+				row.Tags = tags[row.Name]
+			}
 			if row.study && archived[row.Name] {
 				p.Archived = append(p.Archived, row)
 			} else {

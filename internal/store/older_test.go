@@ -41,6 +41,7 @@ func olderLab(t *testing.T, schema int) (dir string) {
 	do(remarks, "INSERT INTO remark VALUES ('study', 'words')")
 	do(measuredLater, "INSERT INTO measured VALUES (1, 2, 2, 9, 'v1', 'generic', 'ckpt/2', NULL)")
 	do(archives, "INSERT INTO archived VALUES (1)")
+	do(studyTags, "INSERT INTO study_tag VALUES (1, 'mine')")
 	must(t, db.Close())
 	return dir
 }
@@ -60,7 +61,7 @@ func TestLabsOfEarlierSchemasAnswerEveryQuestion(t *testing.T) {
 			}
 		}
 		var want []string
-		for name, since := range map[string]int{"archived": archives, "later": measuredLater, "remark": remarks} {
+		for name, since := range map[string]int{"archived": archives, "later": measuredLater, "remark": remarks, "studytags": studyTags} {
 			if schema < since {
 				want = append(want, name+": an empty answer")
 			}

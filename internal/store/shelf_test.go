@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,7 @@ func TestRenamedStudies(t *testing.T) {
 	must(t, lab.SetRemark("b", "of one that is gone"))
 	must(t, lab.RemoveStudy("b")) // its remark stays, for a study of that name
 	must(t, lab.ArchiveStudy("a", true))
+	must(t, lab.TagStudy("a", []string{"mine"}, nil))
 	before, err := lab.StudyRevision()
 	must(t, err)
 	must(t, lab.RenameStudy("a", "b", "new source"))
@@ -36,6 +38,9 @@ func TestRenamedStudies(t *testing.T) {
 	}
 	if bad != nil || !archived["b"] || len(archived) != 1 {
 		t.Errorf("archived: %v, %v", archived, bad)
+	}
+	if tags, err := lab.StudyTags(); err != nil || len(tags["b"]) != 1 || len(tags) != 1 {
+		t.Errorf("tags: %q, %v", tags, err)
 	}
 	var missing *StudyNotFoundError
 	if err := lab.RenameStudy("a", "c", ""); !errors.As(err, &missing) {
@@ -77,5 +82,34 @@ func TestArchivedStudies(t *testing.T) {
 	var missing *StudyNotFoundError
 	if err := lab.ArchiveStudy("none", true); !errors.As(err, &missing) {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestTagsOfStudies(t *testing.T) {
+	lab := shelved(t)
+	for range 2 { // again changes nothing
+		must(t, lab.TagStudy("a", []string{"paper", "draft", "v 2"}, nil))
+	}
+	must(t, lab.TagStudy("b", []string{"paper"}, []string{"none"}))
+	must(t, lab.TagStudy("a", nil, []string{"draft"}))
+	must(t, lab.SaveStudy("a", "", "", nil)) // computed again
+	if got, err := lab.StudyTags(); err != nil || !slices.Equal(got["a"], []string{"paper", "v 2"}) || !slices.Equal(got["b"], []string{"paper"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+	must(t, lab.RemoveStudy("b"))
+	if got, err := lab.StudyTags(); err != nil || len(got) != 1 {
+		t.Errorf("of a study that is gone: %q, %v", got, err)
+	}
+	var missing *StudyNotFoundError
+	if err := lab.TagStudy("none", []string{"x"}, nil); !errors.As(err, &missing) {
+		t.Errorf("%v", err)
+	}
+	for _, tag := range []string{"", "two\nlines", strings.Repeat("x", longestWords+1)} {
+		if err := lab.TagStudy("a", []string{"good", tag}, nil); err == nil {
+			t.Errorf("%.20q: no error", tag)
+		}
+	}
+	if got, err := lab.StudyTags(); err != nil || len(got["a"]) != 2 {
+		t.Errorf("after tags that are refused: %q, %v", got, err)
 	}
 }

@@ -166,6 +166,7 @@ func studied(t *testing.T, f *failing) *Lab {
 	must(l.SetRemark("study", "words"))
 	must(l.SaveStudy("old", "", "", nil))
 	must(l.ArchiveStudy("old", true))
+	must(l.TagStudy("study", []string{"mine"}, nil))
 	for n := 1; n <= 3; n++ {
 		c, _, err := l.Lease(spec(n))
 		must(err)
@@ -238,6 +239,7 @@ func readings(t *testing.T) map[string]func(l *Lab) error {
 	}
 	return map[string]func(l *Lab) error{
 		"run":        func(l *Lab) error { r, err := l.Run(one); return some(len(r.Hash), err) },
+		"studytags":  func(l *Lab) error { r, err := l.StudyTags(); return some(len(r), err) },
 		"archived":   func(l *Lab) error { r, err := l.ArchivedStudies(); return some(len(r), err) },
 		"find":       func(l *Lab) error { r, err := l.Find(one[:20]); return some(len(r.Hash), err) },
 		"list":       func(l *Lab) error { r, err := l.List(Filter{Study: "study"}); return some(len(r), err) },
