@@ -154,6 +154,8 @@ func anyValue(rows []runRow, column string) bool {
 			return r.Dilation != "–"
 		case "Memorization":
 			return r.Memorization != "–"
+		case "Reported":
+			return r.Reported != ""
 		}
 		return true
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
 )
 
@@ -56,6 +57,43 @@ func TestTheFirstPageGroupsStudies(t *testing.T) {
 	_, body := get(t, http.DefaultClient, "GET", s.URL(), nil)
 	cards, archived, found := strings.Cut(body, "Archived: 1")
 	if !found || !strings.Contains(cards, "for &lt;the&gt; paper") || strings.Contains(cards, "study=shelved") || !strings.Contains(archived, "study=shelved") {
+		t.Error(body)
+	}
+}
+
+// TestTheFirstPageHasAScriptsOwnValues, if it reports none that have a column.
+func TestTheFirstPageHasAScriptsOwnValues(t *testing.T) {
+	lab, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	for _, names := range [][]string{{"f1", "recall", "loss"}, {"accuracy", "f2"}} {
+		spec := script.Spec{Command: []string{"sh", "x.sh"}, Epochs: 2, Horizon: 2, Settings: map[string]any{"reports": names[0]}}
+		_, config, err := spec.Identity()
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease, _, err := lab.Lease(store.Spec{Kind: store.Script, Config: config})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for epoch := range int64(2) {
+			var rows []store.Value
+			for i, name := range names {
+				rows = append(rows, store.Value{Key: store.Key{Series: "epoch", Split: "test", Measure: name}, Step: epoch + 1, Value: float64(i) + float64(epoch)/4})
+			}
+			if err := lease.AppendEpoch(epoch+1, rows); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := lease.Finish(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := startTest(t, Options{Lab: lab.Dir()})
+	_, body := get(t, http.DefaultClient, "GET", s.URL(), nil)
+	if !strings.Contains(body, `<th scope="col">reported</th>`) || !strings.Contains(body, "<td>test/f1 0.250, test/loss 2.25</td>") || strings.Contains(body, "f2 1.25") {
 		t.Error(body)
 	}
 }

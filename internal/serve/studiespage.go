@@ -220,6 +220,7 @@ type runRow struct {
 	NC1          string
 	Dilation     string
 	Memorization string
+	Reported     string // by a script that has none of the above, in lists of several studies
 
 	leftSeconds, wholeSeconds float64
 }
@@ -242,8 +243,39 @@ func (s *Server) mixed(lab *store.Reader, rows []store.Run) ([]runRow, error) {
 	out := listed(runs, time.Now())
 	for i := range out {
 		out[i].member(of[out[i].Hash])
+		if out[i].Kind == store.Script && out[i].Measured == 0 {
+			if out[i].Reported, err = reported(lab, rows[i]); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return out, nil
+}
+
+// reported are the newest of the first two values that a script reports.
+func reported(lab *store.Reader, run store.Run) (string, error) {
+	keys, err := ownColumns(lab, []store.Run{run})
+	if err != nil || len(keys) == 0 {
+		return "", err
+	}
+	keys = keys[:min(len(keys), 2)]
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.Measure
+	}
+	newest, err := lab.NewestEach([]string{run.Hash}, names)
+	if err != nil {
+		return "", err
+	}
+	var words []string
+	for _, k := range keys {
+		for _, v := range newest[0] {
+			if v.Split == k.Split && v.Measure == k.Measure && v.Missing == "" {
+				words = append(words, judge.NameOf(k)+" "+format.Measure(k.Measure, v.Value))
+			}
+		}
+	}
+	return strings.Join(words, ", "), nil
 }
 
 // member names a run as its study does.
