@@ -174,14 +174,8 @@ func saveStudy(a *app, lab *store.Lab, f *study.File, items []study.Item) error 
 	if _, err := study.Save(lab, f.Name, f.Title, f.Source, items); err != nil {
 		return err
 	}
-	stay := map[string]bool{}
-	for _, it := range items {
-		stay[it.Hash] = true
-	}
-	before = slices.DeleteFunc(before, func(r store.StudyRun) bool { return stay[r.Hash] })
-	if n := len(before); n > 0 {
-		a.notef("%s of an earlier version of %s, whose file, code or settings were others, %s no longer part of it; the lab keeps %s (collapse runs list)\n",
-			format.Count(n, "run"), f.Name, map[bool]string{true: "is", false: "are"}[n == 1], map[bool]string{true: "it", false: "them"}[n == 1])
+	if words := study.Displaced(f.Name, before, items); words != "" {
+		a.notef("%s\n", words)
 	}
 	return nil
 }

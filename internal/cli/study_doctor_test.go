@@ -197,3 +197,29 @@ func TestInitPrintsLines(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// TestASearchSaysThatItsCodeHasChanged: trials of the code before no longer count, which is told at the start and not after the night.
+func TestASearchSaysThatItsCodeHasChanged(t *testing.T) {
+	file, lab := scriptStudy(t, fmt.Sprintf(scriptSearch, "random", "full"))
+	run := func(told string) {
+		t.Helper()
+		_, errs := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=4")
+		if strings.Contains(errs, "earlier version") != (told != "") || !strings.Contains(errs, told) {
+			t.Errorf("%s; wanted %q", errs, told)
+		}
+	}
+	script := filepath.Join(filepath.Dir(file), "train.sh")
+	run("")
+	run("")
+	if err := os.WriteFile(script, []byte(shellTrainer+"# a comment\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	run("4 runs of an earlier version of found, whose file, code or settings were others, are no longer part of it")
+	if err := os.WriteFile(script, []byte(shellTrainer), 0o666); err != nil { // and the change undone
+		t.Fatal(err)
+	}
+	run("4 runs")
+	if text, err := os.ReadFile(filepath.Join(filepath.Dir(file), "log")); err != nil || strings.Count(string(text), "\n") != 8 {
+		t.Errorf("%q, %v: what is computed is computed again", text, err)
+	}
+}

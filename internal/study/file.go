@@ -169,7 +169,7 @@ func tomlProblems(err error) []string {
 	case errors.As(err, &strict):
 		all := strings.Split(unknownkeys.In(strict, reflect.TypeFor[fileTable]()).Error(), "\n")
 		for i, line := range all {
-			if !strings.Contains(line, "did you mean") {
+			if !strings.Contains(line, "; ") {
 				all[i] = line + "; a study has [study] name, title, seeds, then [base], [grid], [search], [[claim]] and [[drawing]], with a trainer of your own [trainer]"
 			}
 		}

@@ -47,6 +47,9 @@
 package study
 
 import (
+	"fmt"
+	"slices"
+
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
 )
@@ -64,6 +67,23 @@ func TrainItem(cfg train.Config, note string) (Item, error) {
 		return Item{}, err
 	}
 	return Item{Hash: hash, Member: store.Member{Spec: store.Spec{Kind: store.Train, Config: canonical}, Note: note, Payload: train.Changes(cfg)}}, nil
+}
+
+// Displaced says which runs a study had before that are not among its items now; "" if none.
+func Displaced(name string, before []store.StudyRun, items []Item) string {
+	stay := map[string]bool{}
+	for _, it := range items {
+		stay[it.Hash] = true
+	}
+	before = slices.DeleteFunc(slices.Clone(before), func(r store.StudyRun) bool { return stay[r.Hash] })
+	switch n := len(before); n {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("1 run of an earlier version of %s, whose file, code or settings were others, is no longer part of it; the lab keeps it (collapse runs list), and it counts again once the change is undone", name)
+	default:
+		return fmt.Sprintf("%d runs of an earlier version of %s, whose file, code or settings were others, are no longer part of it; the lab keeps them (collapse runs list), and they count again once the change is undone", n, name)
+	}
 }
 
 // Save creates or changes a study in the lab and returns its number of items; items with the same identity count once.

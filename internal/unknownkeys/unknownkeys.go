@@ -12,7 +12,7 @@ import (
 	"collapse.example/collapse/internal/spelling"
 )
 
-// In names the unknown keys of a TOML file that is decoded into a type, with their lines and the nearest known key.
+// In names the unknown keys of a TOML file that is decoded into a type, with their lines and the nearest known key, else all keys of their table.
 func In(strict *toml.StrictMissingError, into reflect.Type) error {
 	var errs []error
 	for i := range strict.Errors {
@@ -20,7 +20,12 @@ func In(strict *toml.StrictMissingError, into reflect.Type) error {
 		line, _ := e.Position()
 		key := e.Key()
 		last := len(key) - 1
-		errs = append(errs, fmt.Errorf("line %d: unknown key %s%s", line, strings.Join(key, "."), spelling.Suggestion(key[last], keysAt(into, key[:last]))))
+		known := keysAt(into, key[:last])
+		hint := spelling.Suggestion(key[last], known)
+		if hint == "" && last > 0 && len(known) > 0 {
+			hint = fmt.Sprintf("; [%s] has %s", strings.Join(key[:last], "."), strings.Join(known, ", "))
+		}
+		errs = append(errs, fmt.Errorf("line %d: unknown key %s%s", line, strings.Join(key, "."), hint))
 	}
 	return errors.Join(errs...)
 }

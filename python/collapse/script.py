@@ -7,7 +7,7 @@
         with run.tap(model, epoch) as tap: ...            # features, which the lab measures
         with run.checkpoint(epoch) as folder: torch.save(..., folder + "/state.pt")
         run.report(epoch, {"test/loss": loss})
-    run.done()
+    run.done()                                            # or: with collapse.run() as run: ..., which says it at the end
 
 docs/trainers.md describes the underlying files, which any language can read and write. Only `tap` imports torch.
 """
@@ -95,6 +95,14 @@ class NoRun:
     def done(self):
         """Tells the lab that the run is complete."""
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        """A block that ends without an error ends with done()."""
+        if kind is None:
+            self.done()
+
 
 class _NoTap:
     def labels(self, *arguments, **options):
@@ -134,6 +142,7 @@ class Run(NoRun):
         self._captured = {}  # split -> folder, since the last report
         self._unread = []  # folders that the lab has not removed yet
         self._asked = set()
+        self._done = False
         self._home, self._seen = os.getcwd(), set(sys.modules)
 
     def setting(self, name, default=None):
@@ -192,6 +201,9 @@ class Run(NoRun):
         self._wait_for_room()
 
     def done(self):
+        if self._done:
+            return
+        self._done = True
         self._stay()
         idle = sorted(set(self.info["settings"]) - self._asked) if self._asked else []
         self._say({"done": True, "unasked": idle} if idle else {"done": True})

@@ -74,6 +74,20 @@ class Lab(unittest.TestCase):
         self.assertEqual((run.setting("lr", 0.1), run.setting("wd", 1), run.setting("depth", 4), run.setting("seed", 1)), (0.5, 0, 4, 7))
         self.assertEqual((list(run.epochs(100)), run.from_epoch, run.horizon(), run.state), ([3, 4, 5], 2, 9, self.info["checkpoint"]))
 
+    def test_a_block_ends_with_done(self):
+        with collapse.run() as run:
+            run.report(3, {"x": 1})
+        self.assertEqual([e.get("done", False) for e in self.events()], [False, True])
+        with collapse.run() as run:
+            run.done()
+        self.assertEqual(sum(e.get("done", False) for e in self.events()), 2)
+        with self.assertRaises(ZeroDivisionError), collapse.run():
+            1 / 0
+        self.assertEqual(sum(e.get("done", False) for e in self.events()), 2)
+        del os.environ["COLLAPSE_RUN"]
+        with collapse.run() as run:
+            self.assertEqual(list(run.epochs(2)), [1, 2])
+
     def test_reports(self):
         run = collapse.run()
         run.report(3, {"test/loss": 1, "lr": math.nan, "a": -math.inf})

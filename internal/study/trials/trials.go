@@ -36,8 +36,15 @@ func Run(ctx context.Context, lab *store.Lab, f *study.File, o coordinator.Optio
 				return coordinator.Summary{Runs: s.Runs, Done: s.Counts[store.Done], Failed: s.Counts[store.Failed], Cancelled: s.Cancelled}, err
 			}
 		}
+		before, err := lab.StudyRuns(f.Name)
+		if err != nil {
+			return coordinator.Summary{}, err
+		}
 		if _, err := study.Save(lab, f.Name, f.Title, f.Source, p.items); err != nil {
 			return coordinator.Summary{}, err
+		}
+		if words := study.Displaced(f.Name, before, p.items); words != "" && first && o.Logf != nil {
+			o.Logf("%s", words)
 		}
 		s, err := execute(ctx, lab, f, p.items, o)
 		if err != nil || s.Cancelled || p.last {
