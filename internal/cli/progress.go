@@ -28,6 +28,7 @@ type bar struct {
 	text     atomic.Value // string
 }
 
+// newBar draws a bar, which is over at its total; with 0, its total is what grow says, and it is over when it is closed.
 func newBar(w io.Writer, total int64, name string) *bar {
 	b := &bar{progress: mpb.New(mpb.WithOutput(w), mpb.WithWidth(24), mpb.WithRefreshRate(100*time.Millisecond))}
 	b.text.Store("")
@@ -44,6 +45,9 @@ func (b *bar) set(done int64, format string, args ...any) {
 	b.text.Store(safetext.Line(fmt.Sprintf(format, args...)))
 	b.bar.SetCurrent(done)
 }
+
+// grow sets the total of a bar that began without one.
+func (b *bar) grow(total int64) { b.bar.SetTotal(total, false) }
 
 // close leaves the bar as it stands and waits until it is drawn.
 func (b *bar) close() {

@@ -13,7 +13,8 @@ import (
 
 // coordinatorProgress shows running studies: a bar on a terminal, elsewhere a line per ended run.
 type coordinatorProgress struct {
-	w io.Writer
+	w     io.Writer
+	round string // what the time left is of, in a search; else ""
 
 	mu    sync.Mutex
 	bar   *bar
@@ -21,9 +22,9 @@ type coordinatorProgress struct {
 	drawn time.Time
 }
 
-// watch shows the progress of the studies of o until the returned function is called.
-func (a *app) watch(o *coordinator.Options) (end func()) {
-	p := &coordinatorProgress{w: a.stderr}
+// watch shows the progress of the studies of o until the returned function is called. round is what the time left is of, if not of all.
+func (a *app) watch(o *coordinator.Options, round string) (end func()) {
+	p := &coordinatorProgress{w: a.stderr, round: round}
 	o.Watch, o.Logf = p.event, p.logf
 	return p.close
 }
@@ -39,15 +40,24 @@ func (p *coordinatorProgress) event(e coordinator.Event) {
 	}
 	if !onTerminal(p.w) {
 		if e.Ended != nil {
-			safetext.Fprintf(p.w, "%d/%d  %s%s\n", e.Done+e.Failed, e.Runs, p.last, timeLeft(e.Left))
+			left := timeLeft(e.Left)
+			if left != "" {
+				left += p.round
+			}
+			safetext.Fprintf(p.w, "%d/%d  %s%s\n", e.Done+e.Failed, e.Runs, p.last, left)
 		}
 		return
 	}
 	if p.bar == nil {
-		p.bar = newBar(p.w, int64(e.Runs), "runs")
+		p.bar = newBar(p.w, 0, "runs")
 	}
+	p.draw(e)
+}
+
+func (p *coordinatorProgress) draw(e coordinator.Event) {
 	if now := time.Now(); e.Ended != nil || now.Sub(p.drawn) > 100*time.Millisecond {
 		p.drawn = now
+		p.bar.grow(int64(e.Runs)) // a search asks for more in each round
 		p.bar.set(int64(e.Done+e.Failed), "%s", p.line(e))
 	}
 }
@@ -68,7 +78,7 @@ func (p *coordinatorProgress) line(e coordinator.Event) string {
 		parts = append(parts, fmt.Sprintf("%d failed", e.Failed))
 	}
 	if e.Left > 0 {
-		parts = append(parts, left(e.Left)+" left")
+		parts = append(parts, left(e.Left)+" left"+p.round)
 	}
 	if p.last != "" {
 		parts = append(parts, p.last)

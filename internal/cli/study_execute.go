@@ -92,7 +92,7 @@ func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, 
 // drive computes studies and shows the coordinator's progress.
 func drive(a *app, lab *store.Lab, names []string, o coordinator.Options) (executed, error) {
 	start := time.Now()
-	defer a.watch(&o)()
+	defer a.watch(&o, "")()
 	ctx, stop := context.WithCancelCause(a.ctx)
 	defer stop(nil)
 	if o.Scripts != "" {

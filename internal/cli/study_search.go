@@ -105,7 +105,7 @@ func (s searched) print(a *app) {
 
 // driveSearch computes a search and shows the coordinator's progress.
 func driveSearch(a *app, lab *store.Lab, f *study.File, o coordinator.Options) (coordinator.Summary, error) {
-	defer a.watch(&o)()
+	defer a.watch(&o, " in this round")()
 	ctx, stop := context.WithCancelCause(a.ctx)
 	defer stop(nil)
 	if o.Scripts != "" {

@@ -102,7 +102,7 @@ func (f *File) readSearch(t *searchTable, bad *FileError) {
 	if t == nil {
 		return
 	}
-	d := &Search{Sampler: cmp.Or(t.Sampler, search.Bayes), Schedule: cmp.Or(t.Schedule, search.Hyperband), Metric: t.Metric,
+	d := &Search{Sampler: cmp.Or(t.Sampler, search.Bayes), Schedule: t.Schedule, Metric: t.Metric,
 		Goal: t.Goal, Trials: t.Trials, Epochs: t.Epochs, Eta: cmp.Or(t.Eta, 3), Batch: cmp.Or(t.Batch, 4),
 		MinEpochs: cmp.Or(t.MinEpochs, 1), Seed: cmp.Or(t.Seed, 1), Compare: t.Compare}
 	d.readSpace("", t.Space, bad)

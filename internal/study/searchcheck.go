@@ -25,6 +25,12 @@ func (d *Search) check(f *File, bad *FileError) {
 		return
 	}
 	d.Epochs = cmp.Or(d.Epochs, epochs)
+	if d.Schedule == "" {
+		d.Schedule = search.Hyperband
+		if d.MinEpochs == d.Epochs { // there are no rungs, and Hyperband would try one at a time
+			d.Schedule = search.Full
+		}
+	}
 	checked := map[string]bool{}
 	for _, c := range f.Places() {
 		if _, err := c.Search(); err != nil {

@@ -47,6 +47,10 @@ type Options struct {
 	// Rebuild first applies every result that the queue still holds, for a lab that lost some.
 	Rebuild bool
 
+	// More is called when all runs have ended: it may add runs to the studies in the lab, and says whether it has. They are computed in the same
+	// session, so that workers stay. nil: there are none.
+	More func() (bool, error)
+
 	Watch func(Event)                      // receives events, one call at a time; may be nil
 	Logf  func(format string, args ...any) // logs what the user may want to know; may be nil
 }
@@ -73,6 +77,7 @@ type Working struct {
 // Ended is a run that has ended.
 type Ended struct {
 	Hash, Note string
+	Payload    string // what computed it
 	Failed     bool
 	Text       string // the outcome, or why it failed
 }
@@ -95,6 +100,9 @@ func Execute(ctx context.Context, lab *store.Lab, names []string, o Options) (Su
 	}
 	if o.Watch == nil {
 		o.Watch = func(Event) {}
+	}
+	if o.More == nil {
+		o.More = func() (bool, error) { return false, nil }
 	}
 	o.Queue.Version, o.Queue.Logf = cmp.Or(o.Queue.Version, version.ID()), o.Logf
 	e := &coordinator{lab: lab, o: o, names: names, open: map[string]*openRun{}, working: map[string]*openRun{}, remote: map[string]*remoteRun{},

@@ -24,7 +24,7 @@ func (e *coordinator) close(run store.Run) {
 	delete(e.working, run.Hash)
 	e.closing++
 	e.doneHere++
-	ended := &Ended{Hash: run.Hash, Note: o.Note, Failed: run.Status == store.Failed, Text: run.Error}
+	ended := &Ended{Hash: run.Hash, Note: o.Note, Payload: o.Payload, Failed: run.Status == store.Failed, Text: run.Error}
 	if ended.Failed {
 		e.failed++
 	} else {

@@ -59,9 +59,19 @@ func (e *coordinator) reconcile(ctx context.Context) error {
 			return err
 		}
 	}
-	if e.nothingLeft() {
-		e.finished()
+	if !e.nothingLeft() {
+		return nil
 	}
+	if !e.summary().Cancelled {
+		more, err := e.o.More()
+		if err != nil {
+			return err
+		}
+		if more {
+			return e.reload(ctx)
+		}
+	}
+	e.finished()
 	return nil
 }
 

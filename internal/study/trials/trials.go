@@ -25,32 +25,45 @@ import (
 //
 // Runs that fail, usually by divergence, count as the worst trials; they do not stop a search.
 func Run(ctx context.Context, lab *store.Lab, f *study.File, o coordinator.Options) (coordinator.Summary, error) {
-	memos := make([]search.Memo, len(f.Places()))
+	r := &rounds{lab: lab, f: f, memos: make([]search.Memo, len(f.Places()))}
+	before, err := lab.StudyRuns(f.Name)
+	if err != nil {
+		return coordinator.Summary{}, err
+	}
 	for first := true; ; first = false {
-		p, err := planOf(lab.Reader, f, memos)
-		if err != nil {
-			return coordinator.Summary{}, err
-		}
 		if !first { // the user may have cancelled it between two rounds
 			if s, err := lab.Study(f.Name); err != nil || s.Cancelled {
 				return coordinator.Summary{Runs: s.Runs, Done: s.Counts[store.Done], Failed: s.Counts[store.Failed], Cancelled: s.Cancelled}, err
 			}
 		}
-		before, err := lab.StudyRuns(f.Name)
-		if err != nil {
+		if err := r.next(); err != nil {
 			return coordinator.Summary{}, err
 		}
-		if _, err := study.Save(lab, f.Name, f.Title, f.Source, p.items); err != nil {
-			return coordinator.Summary{}, err
-		}
-		if words := study.Displaced(f.Name, before, p.items); words != "" && first && o.Logf != nil {
+		if words := study.Displaced(f.Name, before, r.plan.items); first && words != "" && o.Logf != nil {
 			o.Logf("%s", words)
 		}
-		s, err := execute(ctx, lab, f, p.items, o)
-		if err != nil || s.Cancelled || p.last {
+		s, err := r.execute(ctx, o)
+		if err != nil || s.Cancelled || r.plan.last {
 			return s, err
 		}
 	}
+}
+
+// rounds are the rounds of a search: each asks for runs, given the values of those before.
+type rounds struct {
+	lab   *store.Lab
+	f     *study.File
+	memos []search.Memo
+	plan  *plan // of this round
+}
+
+// next plans a round and gives the study its runs.
+func (r *rounds) next() (err error) {
+	if r.plan, err = planOf(r.lab.Reader, r.f, r.memos); err != nil {
+		return err
+	}
+	_, err = study.Save(r.lab, r.f.Name, r.f.Title, r.f.Source, r.plan.items)
+	return err
 }
 
 // UnreportedError says that the runs of a search never report its metric.
@@ -69,19 +82,16 @@ func (e *UnreportedError) Error() string {
 		e.Study, e.Run, e.Metric, names)
 }
 
-// execute computes the runs asked for so far. It stops when the first trial that ends has reported no metric.
-func execute(ctx context.Context, lab *store.Lab, f *study.File, items []study.Item, o coordinator.Options) (coordinator.Summary, error) {
+// execute computes rounds until the last has ended, or until there is reason to look at the study anew. It stops when the first trial that ends
+// has reported no metric.
+func (r *rounds) execute(ctx context.Context, o coordinator.Options) (coordinator.Summary, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	trials := map[string]bool{} // runs on all samples hold none out for the metric
-	for _, it := range items {
-		trials[it.Hash] = study.TrialOf(it.Payload).Role == study.RoleTrial
-	}
 	watch, looked := o.Watch, false
 	o.Watch = func(e coordinator.Event) {
-		if e.Ended != nil && !e.Ended.Failed && !looked && trials[e.Ended.Hash] {
+		if e.Ended != nil && !e.Ended.Failed && !looked && study.TrialOf(e.Ended.Payload).Role == study.RoleTrial { // runs on all samples hold none out for the metric
 			looked = true
-			if err := unreported(lab.Reader, f, e.Ended.Hash); err != nil {
+			if err := unreported(r.lab.Reader, r.f, e.Ended.Hash); err != nil {
 				stop(err)
 			}
 		}
@@ -89,7 +99,13 @@ func execute(ctx context.Context, lab *store.Lab, f *study.File, items []study.I
 			watch(e)
 		}
 	}
-	s, err := coordinator.Execute(ctx, lab, []string{f.Name}, o)
+	o.More = func() (bool, error) {
+		if r.plan.last {
+			return false, nil
+		}
+		return true, r.next()
+	}
+	s, err := coordinator.Execute(ctx, r.lab, []string{r.f.Name}, o)
 	var never *UnreportedError
 	if errors.As(context.Cause(ctx), &never) {
 		return s, never

@@ -71,6 +71,25 @@ func searchLab(t *testing.T) *store.Lab {
 	return lab
 }
 
+// TestRoundsShareASession: the queue is opened once for all rounds, so that workers elsewhere stay.
+func TestRoundsShareASession(t *testing.T) {
+	f, err := study.ParseFile("tiny.toml", []byte(studytest.SearchFile), []string{"search.trials=6", "search.batch=2", "search.schedule=\"full\""}, 0)
+	must(t, err)
+	lab := searchLab(t)
+	opened := 0
+	s, err := Run(t.Context(), lab, f, coordinator.Options{Slots: 2, Threads: 2, Listen: "127.0.0.1:0", Token: "secret", Logf: func(format string, _ ...any) {
+		if strings.HasPrefix(format, coordinator.Announcement) {
+			opened++
+		}
+	}})
+	must(t, err)
+	found, err := Look(lab.Reader, f)
+	must(t, err)
+	if opened != 1 || s.Done != s.Runs || len(found) == 0 || len(found[0].Rows) != 6 || len(found[0].Final) == 0 {
+		t.Errorf("the queue was opened %d times; %+v, %+v", opened, s, found)
+	}
+}
+
 // A search whose process is killed again and again does the same as one that runs undisturbed: the same runs with the same values.
 func TestAKilledSearchGoesOn(t *testing.T) {
 	longtest.Only(t)
@@ -218,7 +237,7 @@ func TestAPromotedTrialGoesOnElsewhere(t *testing.T) {
 	must(t, computeSearch(t.Context(), whole, nil))
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
-	o := coordinator.Options{Listen: free.Addr().String(), Token: "secret", Queue: studytest.QuickQueue()} // each round of the search opens the queue anew
+	o := coordinator.Options{Listen: free.Addr().String(), Token: "secret", Queue: studytest.QuickQueue()}
 	must(t, free.Close())
 	var url <-chan string
 	o.Logf, url = studytest.Announced(t.Logf)
