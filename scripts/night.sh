@@ -26,7 +26,7 @@ declare -A what=(
   [kills]="kill -9 of runs, studies and engines"
   [fuzz]="every fuzz target for three seconds, from its corpus"
   [mutants]="packages that changed since COLLAPSE_SINCE (default: the last tag, else origin, else 20 commits ago): whether their tests notice small changes; errors that no test reaches"
-  [libraries]="the Python package beside today's PyTorch, Lightning, transformers, timm"
+  [libraries]="the Python package beside today's PyTorch, Lightning, transformers, timm; exports read back by pandas, Polars, DuckDB, TensorBoard, MLflow and W&B"
   [trainers]="the trainers of examples/trainers as studies, with PyTorch, Lightning, transformers, Keras, JAX, scikit-learn and a shell"
   [conformance]="files that today's libraries write, measured"
   [comparisons]="calls and training steps beside today's PyTorch, agreement with the reference library's formulas"
@@ -132,6 +132,7 @@ part_libraries() {
   scripts/peers_env.sh --versions
   COLLAPSE_BINARY="$collapse" "$peers" -m unittest discover -s python/tests
   "$peers" scripts/gpu.py "$collapse" cpu
+  "$peers" scripts/exports.py "$collapse"
 }
 part_trainers() { needs release; scripts/trainers.sh "$collapse" "$(scripts/peers_env.sh)"; }
 part_conformance() {

@@ -29,7 +29,7 @@ func (c Config) tapped(all []nn.Tap) ([]nn.Tap, error) {
 			for i, t := range all {
 				known[i] = t.Name
 			}
-			return nil, fmt.Errorf("train: run.taps has %q; wanted %s, or some of %s", name, stages, strings.Join(known, ", "))
+			return nil, &ConfigError{Problems: []Problem{{Key: "run.taps", Message: fmt.Sprintf("%q is none of the network's layers; wanted %s, or some of %s", name, stages, strings.Join(known, ", "))}}}
 		}
 		list = append(list, all[at])
 	}

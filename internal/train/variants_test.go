@@ -296,7 +296,7 @@ func TestTappedLayersAreMeasured(t *testing.T) {
 		t.Error("a layer without classifier has NC3")
 	}
 	c.Run.Taps = "layer9"
-	if _, err := Run(context.Background(), c, lab, Options{Open: openOnce}); err == nil || !strings.Contains(err.Error(), `run.taps has "layer9"; wanted stages, or some of layers.`) {
+	if _, err := Run(context.Background(), c, lab, Options{Open: openOnce}); err == nil || !strings.Contains(err.Error(), `run.taps: "layer9" is none of the network's layers; wanted stages, or some of layers.`) {
 		t.Errorf("a layer that is not there: %v", err)
 	}
 }
