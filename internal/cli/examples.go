@@ -20,7 +20,7 @@ var examples = map[string][]string{
 		"collapse dilation --fit pairs.csv"},
 	"landscape":     {"collapse landscape --k 10 --out out/landscape", "collapse landscape --position 1.7,0.6", "collapse landscape --classifier model.safetensors --weights-key classifier.weight"},
 	"results":       {"collapse results docs/results/standard"},
-	"reproduce":     {"collapse reproduce --list", "collapse reproduce tb-fig1 --open", "collapse reproduce md-fig1 --dry-run", "collapse reproduce --all", "collapse reproduce --all --scale standard --results docs/results/standard"},
+	"reproduce":     {"collapse reproduce --list", "collapse reproduce tb-fig1 --open", "collapse reproduce md-fig1 --dry-run", "collapse reproduce md-fig1 --scale standard --budget 20m", "collapse reproduce --all", "collapse reproduce --all --scale standard --results docs/results/standard"},
 	"measure":       {"collapse measure features.npz", "collapse measure --features 'h-*.npy' --labels 'y-*.npy' --weights w.npy --bias b.npy", "collapse measure features.npz --layers 'layer*' --measures nc1_pinv,nc2_w --csv layers.csv", "collapse measure --by-epoch out/epoch-1 out/epoch-2 --record resnet"},
 	"serve":         {"collapse serve --open", "collapse serve --control --listen 127.0.0.1:8080"},
 	"study init":    {"collapse study init --script train.py"},

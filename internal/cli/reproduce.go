@@ -24,25 +24,27 @@ import (
 type reproduceCmd struct {
 	writesFolder
 
-	ID       string   `arg:"" optional:"" complete:"recipes" help:"Recipe, such as tb-fig1; see --list." placeholder:"ID"`
-	Recipes  string   `help:"Folder of recipes of your own, ID.toml each, instead of those of the papers." type:"path" placeholder:"DIR"`
-	List     bool     `help:"List the recipes."`
-	All      bool     `help:"Every recipe, and one page over all of them; finished recipes are not repeated."`
-	Scale    string   `enum:"quick,standard,paper" default:"quick" help:"Scale: quick takes minutes on two cores, standard decides most claims on them, paper uses the paper's own sizes." placeholder:"NAME"`
-	Preset   string   `help:"Preset: another setting of the recipe; code is what the released code does. None by default." placeholder:"NAME"`
-	Set      []string `sep:"none" complete:"settings" help:"Override a setting: of every run, as in collapse train. May be repeated." placeholder:"SECTION.KEY=VALUE"`
-	Seeds    int      `help:"Number of seeds: for trained networks; default: the recipe's." placeholder:"N"`
-	Seed     uint64   `help:"Seed: for random starts and draws in theory recipes." default:"0" placeholder:"S"`
-	BuiltIn  bool     `help:"Train on the built-in images instead of the recipe's data sets; the page says so."`
-	DataDir  string   `help:"Folder that holds the data sets; default: $COLLAPSE_DATA." type:"existingdir" placeholder:"DIR"`
-	DryRun   bool     `help:"Say what would be computed and what it would take, here, on 64 cores and on a GPU, and stop; with --all, for every recipe."`
-	Again    bool     `help:"Compute again what was computed before, with --all: remake every page."`
-	Out      string   `help:"Where to write: a folder for the page; default: ./out/ID, with --all ./out/all, with --json no page." type:"path" placeholder:"DIR"`
-	Open     bool     `help:"Show the page in the browser when it is ready."`
-	Results  string   `help:"Folder of results, such as docs/results/standard: also write what was found there, as JSON, a table and figures for a repository." type:"path" placeholder:"DIR"`
-	RunPages bool     `help:"Also write each run's own page (1 to 5 MB each), and link to it."`
+	ID       string        `arg:"" optional:"" complete:"recipes" help:"Recipe, such as tb-fig1; see --list." placeholder:"ID"`
+	Recipes  string        `help:"Folder of recipes of your own, ID.toml each, instead of those of the papers." type:"path" placeholder:"DIR"`
+	List     bool          `help:"List the recipes."`
+	All      bool          `help:"Every recipe, and one page over all of them; finished recipes are not repeated."`
+	Scale    string        `enum:"quick,standard,paper" default:"quick" help:"Scale: quick takes minutes on two cores, standard decides most claims on them, paper uses the paper's own sizes." placeholder:"NAME"`
+	Preset   string        `help:"Preset: another setting of the recipe; code is what the released code does. None by default." placeholder:"NAME"`
+	Set      []string      `sep:"none" complete:"settings" help:"Override a setting: of every run, as in collapse train. May be repeated." placeholder:"SECTION.KEY=VALUE"`
+	Seeds    int           `help:"Number of seeds: for trained networks; default: the recipe's." placeholder:"N"`
+	Seed     uint64        `help:"Seed: for random starts and draws in theory recipes." default:"0" placeholder:"S"`
+	BuiltIn  bool          `help:"Train on the built-in images instead of the recipe's data sets; the page says so."`
+	DataDir  string        `help:"Folder that holds the data sets; default: $COLLAPSE_DATA." type:"existingdir" placeholder:"DIR"`
+	Budget   time.Duration `help:"Compute for so long at most, each setting's first seed before any second, and say what is found so far and what is missing; the same call goes on." placeholder:"12m"`
+	DryRun   bool          `help:"Say what would be computed and what it would take, here, on 64 cores and on a GPU, and stop; with --all, for every recipe."`
+	Again    bool          `help:"Compute again what was computed before, with --all: remake every page."`
+	Out      string        `help:"Where to write: a folder for the page; default: ./out/ID, with --all ./out/all, with --json no page." type:"path" placeholder:"DIR"`
+	Open     bool          `help:"Show the page in the browser when it is ready."`
+	Results  string        `help:"Folder of results, such as docs/results/standard: also write what was found there, as JSON, a table and figures for a repository." type:"path" placeholder:"DIR"`
+	RunPages bool          `help:"Also write each run's own page (1 to 5 MB each), and link to it."`
 	whereFlags
 
+	until       time.Time       // the end of the budget
 	index, kept *outfile.Folder // of the page, with --all over all recipes; of results, nil for none
 }
 
@@ -56,9 +58,10 @@ func (c *reproduceCmd) effects() []effect {
 	return append([]effect{
 		{"but list recipes", !c.List, "is about one recipe, and --list lists them all"},
 		{dryRunHas + " again out open results run-pages seed", !c.DryRun, "is about computing, and --dry-run computes nothing"},
+		{"budget", !c.All && !c.DryRun, "is for computing one recipe"},
 		{"again", c.All, "goes with --all; one recipe's page is always made, and its runs are kept"},
 		{"open", !c.All, "is for one page, and --all makes many"},
-		{"preset set seeds built-in data-dir run-pages workers " + dryRunHas, trains, "goes with recipes that train networks; " + c.ID + " trains none"},
+		{"budget preset set seeds built-in data-dir run-pages workers " + dryRunHas, trains, "goes with recipes that train networks; " + c.ID + " trains none"},
 		{"seed", pure, "goes with recipes of theory; trained networks have --seeds"},
 	}, c.whereFlags.effects()...)
 }
@@ -93,6 +96,12 @@ func (c *reproduceCmd) Run(a *app) error {
 	}
 	if err := c.folders(a); err != nil {
 		return err
+	}
+	if c.Budget < 0 {
+		return usagef("--budget is %v; wanted a time such as 12m", c.Budget)
+	}
+	if c.Budget > 0 {
+		c.until = time.Now().Add(c.Budget)
 	}
 	if !c.List && !c.DryRun {
 		defer c.beside(a)()

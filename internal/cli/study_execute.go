@@ -66,7 +66,7 @@ func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, 
 	var sum executed
 	if len(grids) > 0 {
 		var err error
-		if sum, err = drive(a, lab, grids, o); err != nil {
+		if sum, err = drive(a.ctx, a, lab, grids, o); err != nil {
 			return err
 		}
 		documents = append(documents, sum)
@@ -90,10 +90,10 @@ func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, 
 }
 
 // drive computes studies and shows the coordinator's progress.
-func drive(a *app, lab *store.Lab, names []string, o coordinator.Options) (executed, error) {
+func drive(ctx context.Context, a *app, lab *store.Lab, names []string, o coordinator.Options) (executed, error) {
 	start := time.Now()
 	defer a.watch(&o, "")()
-	ctx, stop := context.WithCancelCause(a.ctx)
+	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	if o.Scripts != "" {
 		a.unhurried.Store(true) // a script may save a checkpoint when it is stopped

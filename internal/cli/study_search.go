@@ -82,7 +82,7 @@ func resumeSearches(a *app, lab *store.Lab, names []string, o coordinator.Option
 // runSearch computes a search and returns its result.
 func runSearch(a *app, lab *store.Lab, f *study.File, o coordinator.Options) (searched, error) {
 	start := time.Now()
-	sum, err := driveSearch(a, lab, f, o)
+	sum, err := driveSearch(a.ctx, a, lab, f, o)
 	if err != nil {
 		return searched{}, err
 	}
@@ -104,9 +104,9 @@ func (s searched) print(a *app) {
 }
 
 // driveSearch computes a search and shows the coordinator's progress.
-func driveSearch(a *app, lab *store.Lab, f *study.File, o coordinator.Options) (coordinator.Summary, error) {
+func driveSearch(ctx context.Context, a *app, lab *store.Lab, f *study.File, o coordinator.Options) (coordinator.Summary, error) {
 	defer a.watch(&o, " in this round")()
-	ctx, stop := context.WithCancelCause(a.ctx)
+	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	if o.Scripts != "" {
 		a.unhurried.Store(true) // a script may save a checkpoint when it is stopped

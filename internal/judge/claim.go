@@ -49,6 +49,16 @@ type Claim struct {
 	Lacking    int      `json:"-"`                    // seeds that a verdict needs beyond those judged; 0: more would not help, or there is a verdict
 }
 
+// Withhold makes a claim open, whatever its numbers say.
+func (c *Claim) Withhold(why string) {
+	c.Verdict, c.Reason, c.Lacking = CannotTell, why, 0
+	if c.Effect != nil {
+		blocked := *c.Effect
+		blocked.Blocked = why
+		c.Effect = &blocked
+	}
+}
+
 // Effect is what the verdict on a claim about runs rests on: what varies, the two sides, and how they differ.
 type Effect struct {
 	Kind       string      `json:"kind"` // the statement's kind

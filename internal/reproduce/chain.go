@@ -22,11 +22,14 @@ func (j *Job) takeSettings(lab *store.Lab) (recipe.Found, error) {
 		return nil, err
 	}
 	j.Driver.Notef("== %s: the search that %s takes settings from\n", f.Name, j.Recipe.ID)
-	cancelled, err := j.Driver.Search(lab, f)
+	ended, err := j.Driver.Search(lab, f)
 	if err != nil {
 		return nil, fmt.Errorf("%s, the search that %s takes settings from: %w", f.Name, j.Recipe.ID, err)
 	}
-	if cancelled {
+	switch ended {
+	case Spent:
+		return nil, fmt.Errorf("the budget was spent before the search %s ended, and %s takes settings from it; the same command goes on", f.Name, j.Recipe.ID)
+	case Cancelled:
 		return nil, fmt.Errorf("the search %s was cancelled, and %s takes settings from it; continue with: collapse study resume %s", f.Name, j.Recipe.ID, f.Name)
 	}
 	j.Driver.Notef("== %s\n", j.Recipe.ID)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/findings"
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/scale"
@@ -19,10 +20,11 @@ import (
 
 // Train trains what a lab lacks, and says what all runs show.
 func (j *Job) Train(lab *store.Lab) (found findings.RecipeFindings, err error) {
-	hashes, searches, taken, err := j.compute(lab)
+	made, err := j.compute(lab)
 	if err != nil {
 		return found, err
 	}
+	searches, hashes := made.searches, made.names()
 	loaded, err := judge.LoadOnDemand(lab, hashes...)
 	if err != nil {
 		return found, err
@@ -32,8 +34,11 @@ func (j *Job) Train(lab *store.Lab) (found findings.RecipeFindings, err error) {
 		return found, err
 	}
 	spent := findings.Count(loaded, len(searches) > 0, forecast.Runs(lab, j.Choice.Dir))
-	asked.Generated, asked.Searches, asked.Taken, asked.RunPages, asked.Compute = time.Now(), searches, taken, j.RunPages, &spent
-	return asked.Judge()
+	asked.Generated, asked.Searches, asked.Taken, asked.RunPages, asked.Compute = time.Now(), searches, made.taken, j.RunPages, &spent
+	if !made.partly {
+		return asked.Judge()
+	}
+	return made.judge(asked, loaded)
 }
 
 // Check reports a choice that the recipe does not have, and a data set that is not there, before any work.
@@ -50,68 +55,99 @@ func (j *Job) foresee() ([]recipe.Run, error) {
 	return runs, scale.BadChoice(err)
 }
 
-// compute computes what the lab lacks. It returns the names of the runs in the lab, what a search found, and the settings taken from
-// another search.
-func (j *Job) compute(lab *store.Lab) (hashes []string, found []judge.Search, taken recipe.Found, err error) {
-	if j.Recipe.Search != nil {
-		hashes, found, err = j.search(lab)
-	} else if taken, err = j.takeSettings(lab); err == nil {
-		hashes, err = j.runAll(lab, taken)
-	}
-	return hashes, found, taken, err
+// computed is what a lab has of a recipe.
+type computed struct {
+	runs     []recipe.Run // none for a search
+	hashes   []string     // of each run, or of all runs of a search
+	searches []judge.Search
+	taken    recipe.Found // settings from another search
+	partly   bool         // the budget was spent before all was done
 }
 
-// runAll makes the runs a study of the lab, computes what is missing, and returns their names in the lab.
-func (j *Job) runAll(lab *store.Lab, taken recipe.Found) ([]string, error) {
-	runs, err := j.Recipe.Expand(j.Choice, taken)
-	if err != nil {
-		return nil, scale.BadChoice(err)
-	}
-	_, items, err := Items(runs)
-	if err != nil {
-		return nil, err
-	}
-	var hashes []string
-	for _, item := range items {
-		if !slices.Contains(hashes, item.Hash) {
-			hashes = append(hashes, item.Hash)
+// names are the runs' names in the lab, each once.
+func (c computed) names() (list []string) {
+	for _, hash := range c.hashes {
+		if !slices.Contains(list, hash) {
+			list = append(list, hash)
 		}
+	}
+	return list
+}
+
+// judge judges what is there so far, and says what is missing.
+func (c computed) judge(asked findings.Recipe, loaded []judge.Run) (findings.RecipeFindings, error) {
+	so, missing, why := covered(c.runs, c.hashes, loaded), "", "the search has not ended"
+	if len(c.runs) > 0 {
+		missing, why = so.missing(), ""
+		if n := so.untouched(); n > 0 {
+			why = format.Count(n, "setting") + " of the recipe have no finished run yet"
+		}
+	} else {
+		missing = "The search has not ended. The same command goes on with it."
+	}
+	asked.Notes = append(slices.Clone(asked.Notes), missing)
+	found, err := asked.Judge()
+	if why != "" {
+		withhold(&found, why)
+	}
+	return found, err
+}
+
+// compute computes what the lab lacks, or what the budget allows of it.
+func (j *Job) compute(lab *store.Lab) (made computed, err error) {
+	if j.Recipe.Search != nil {
+		return j.search(lab)
+	}
+	if made.taken, err = j.takeSettings(lab); err != nil {
+		return made, err
+	}
+	err = j.runAll(lab, &made)
+	return made, err
+}
+
+// runAll makes the runs a study of the lab and computes what is missing.
+func (j *Job) runAll(lab *store.Lab, made *computed) (err error) {
+	if made.runs, err = j.Recipe.Expand(j.Choice, made.taken); err != nil {
+		return scale.BadChoice(err)
+	}
+	if j.Budget {
+		seedsFirst(made.runs)
+	}
+	_, items, err := Items(made.runs)
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
+		made.hashes = append(made.hashes, item.Hash)
 	}
 	name := j.Recipe.ID + "." + j.Choice.Scale
 	if _, err := study.Save(lab, name, j.Recipe.Title, j.Command, items); err != nil {
-		return nil, err
+		return err
 	}
-	cancelled, err := j.Driver.Study(lab, name)
-	if err == nil && cancelled {
-		err = fmt.Errorf("the study was cancelled; continue with: collapse study resume %s", name)
-	}
-	return hashes, err
+	ended, err := j.Driver.Study(lab, name)
+	made.partly = ended == Spent
+	return ended.orError(name, err)
 }
 
-// search runs the search of a recipe as a study of the lab, and returns the names of its runs and its result.
-func (j *Job) search(lab *store.Lab) (hashes []string, found []judge.Search, err error) {
+// search runs the search of a recipe as a study of the lab.
+func (j *Job) search(lab *store.Lab) (made computed, err error) {
 	f, err := scale.SearchFile(j.Recipe, j.Choice)
 	if err != nil {
-		return nil, nil, scale.BadChoice(err)
+		return made, scale.BadChoice(err)
 	}
-	cancelled, err := j.Driver.Search(lab, f)
-	if err != nil {
-		return nil, nil, err
+	ended, err := j.Driver.Search(lab, f)
+	if err := ended.orError(f.Name, err); err != nil {
+		return made, err
 	}
-	if cancelled {
-		return nil, nil, fmt.Errorf("the study was cancelled; continue with: collapse study resume %s", f.Name)
-	}
-	if found, err = trials.Searches(lab.Reader, f); err != nil {
-		return nil, nil, err
+	made.partly = ended == Spent
+	if made.searches, err = trials.Searches(lab.Reader, f); err != nil {
+		return made, err
 	}
 	runs, err := lab.StudyRuns(f.Name)
-	if err != nil {
-		return nil, nil, err
-	}
 	for _, run := range runs {
-		hashes = append(hashes, run.Hash)
+		made.hashes = append(made.hashes, run.Hash)
 	}
-	return hashes, found, nil
+	return made, err
 }
 
 // Items turns the runs of a recipe into items of a study.
