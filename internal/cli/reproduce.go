@@ -35,7 +35,7 @@ type reproduceCmd struct {
 	Seed     uint64        `help:"Seed: for random starts and draws in theory recipes." default:"0" placeholder:"S"`
 	BuiltIn  bool          `help:"Train on the built-in images instead of the recipe's data sets; the page says so."`
 	DataDir  string        `help:"Folder that holds the data sets; default: $COLLAPSE_DATA." type:"existingdir" placeholder:"DIR"`
-	Budget   time.Duration `help:"Compute for so long at most, each setting's first seed before any second, and say what is found so far and what is missing; the same call goes on. Default: until all is done." placeholder:"12m"`
+	Budget   time.Duration `help:"Compute for so long at most, each setting's first seed before any second, and say what is found so far and what is missing, and the same call goes on; default: until all is done." placeholder:"12m"`
 	DryRun   bool          `help:"Say what would be computed and what it would take, here, on 64 cores and on a GPU, and stop; with --all, for every recipe."`
 	Again    bool          `help:"Compute again what was computed before, with --all: remake every page."`
 	Out      string        `help:"Where to write: a folder for the page; default: ./out/ID, with --all ./out/all, with --json no page." type:"path" placeholder:"DIR"`
