@@ -20,16 +20,16 @@ const fontFamily = "'DejaVu Sans',Verdana,'Segoe UI',Roboto,'Helvetica Neue',Ari
 
 // The two faces of DejaVu Sans, packed by gen.
 var (
-	//go:embed sans.ttf.gz
+	//go:embed sans.ttf.br
 	sans []byte
-	//go:embed bold.ttf.gz
+	//go:embed bold.ttf.br
 	bold []byte
 )
 
 // fonts parses the two faces once; they are embedded, so failing is a bug.
 var fonts = sync.OnceValue(func() *font.Cache {
 	load := func(packed []byte, f font.Font) font.Face {
-		parsed, err := opentype.Parse(zipped.Unpack(packed))
+		parsed, err := opentype.Parse(zipped.FromBrotli(packed))
 		if err != nil {
 			panic(fmt.Sprintf("chart: embedded font: %v", err))
 		}

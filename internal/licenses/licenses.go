@@ -11,8 +11,8 @@ import (
 
 // packed is made by gen from the modules that cmd/collapse links, and a test checks that none is missing.
 //
-//go:embed licenses.txt.gz
+//go:embed licenses.txt.br
 var packed []byte
 
 // Text is the licences of the program and of everything in it, one section per module.
-func Text() string { return string(zipped.Unpack(packed)) }
+func Text() string { return string(zipped.FromBrotli(packed)) }

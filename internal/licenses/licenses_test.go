@@ -23,7 +23,7 @@ func TestEveryLinkedModuleIsListed(t *testing.T) {
 	text := Text()
 	for _, m := range modules {
 		if !strings.Contains(text, "\n"+m+": ") {
-			t.Errorf("%s has no section in licenses.txt.gz; run go generate ./internal/licenses", m)
+			t.Errorf("%s has no section in licenses.txt.br; run go generate ./internal/licenses", m)
 		}
 	}
 }

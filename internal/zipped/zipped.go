@@ -1,4 +1,4 @@
-// Package zipped packs what is compiled into the program: single texts with gzip, folders as zip.
+// Package zipped packs what is compiled into the program: single files with brotli, or with gzip where browsers get them as they are; folders as zip.
 package zipped
 
 import (
@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+
+	"github.com/andybalholm/brotli"
 )
 
 // Files returns the files of an embedded zip, which gen makes. It panics where that is damaged.
@@ -17,6 +19,24 @@ func Files(packed string) fs.FS {
 		panic("zipped: embedded files are damaged: " + err.Error())
 	}
 	return files
+}
+
+// Brotli compresses a file as far as brotli does, a fifth further than gzip.
+func Brotli(file []byte) []byte {
+	var packed bytes.Buffer
+	w := brotli.NewWriterOptions(&packed, brotli.WriterOptions{Quality: brotli.BestCompression, LGWin: 24})
+	w.Write(file) // into memory
+	w.Close()
+	return packed.Bytes()
+}
+
+// FromBrotli returns the file. It is for embedded files, so it panics where one is damaged.
+func FromBrotli(packed []byte) []byte {
+	file, err := io.ReadAll(brotli.NewReader(bytes.NewReader(packed)))
+	if err != nil {
+		panic("zipped: an embedded file is damaged: " + err.Error())
+	}
+	return file
 }
 
 // Pack compresses a text as far as gzip does.

@@ -10,5 +10,8 @@ func TestUnpackReturnsWhatWasPacked(t *testing.T) {
 		if got := Unpack(Pack(text)); !bytes.Equal(got, text) {
 			t.Errorf("got %d bytes, want %d", len(got), len(text))
 		}
+		if got := FromBrotli(Brotli(text)); !bytes.Equal(got, text) {
+			t.Errorf("brotli: got %d bytes, want %d", len(got), len(text))
+		}
 	}
 }

@@ -14,11 +14,11 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	for file, font := range map[string][]byte{"sans.ttf.gz": dejavusans.TTF, "bold.ttf.gz": dejavusansbold.TTF} {
-		if old, err := os.ReadFile(file); err == nil && bytes.Equal(zipped.Unpack(old), font) {
-			continue // another version of Go may compress the same font to other bytes
+	for file, font := range map[string][]byte{"sans.ttf.br": dejavusans.TTF, "bold.ttf.br": dejavusansbold.TTF} {
+		if old, err := os.ReadFile(file); err == nil && bytes.Equal(zipped.FromBrotli(old), font) {
+			continue // another version of brotli may compress the same font to other bytes
 		}
-		if err := os.WriteFile(file, zipped.Pack(font), 0o644); err != nil {
+		if err := os.WriteFile(file, zipped.Brotli(font), 0o644); err != nil {
 			log.Fatal(err)
 		}
 	}

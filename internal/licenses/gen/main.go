@@ -1,4 +1,4 @@
-// Command gen writes licenses.txt.gz: the licence files of every module that cmd/collapse links, or whose data it holds,
+// Command gen writes licenses.txt.br: the licence files of every module that cmd/collapse links, or whose data it holds,
 // on any of the platforms the project builds for, after the project's own and Go's.
 package main
 
@@ -43,8 +43,8 @@ func main() {
 	if out.String() == licenses.Text() {
 		return // another version of Go may compress the same text to other bytes
 	}
-	packed := zipped.Pack(out.Bytes())
-	if err := os.WriteFile(filepath.Join(root, "internal", "licenses", "licenses.txt.gz"), packed, 0o644); err != nil {
+	packed := zipped.Brotli(out.Bytes())
+	if err := os.WriteFile(filepath.Join(root, "internal", "licenses", "licenses.txt.br"), packed, 0o644); err != nil {
 		log.Fatal(err)
 	}
 }
