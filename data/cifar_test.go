@@ -235,3 +235,16 @@ func TestSubsetOfSource(t *testing.T) {
 		}
 	}
 }
+
+// TestMoreImagesThanAreRead: a file of a gigabyte is refused by its size, before anything is read of it.
+func TestMoreImagesThanAreRead(t *testing.T) {
+	root := t.TempDir()
+	path := filepath.Join(root, "cifar-10-batches-bin", "data_batch_1.bin")
+	writeCIFAR(t, path, 10, 0, 10, false)
+	if err := os.Truncate(path, (maxPixels/cifarPixels+1)*(1+cifarPixels)); err != nil { // a hole
+		t.Fatal(err)
+	}
+	if s, err := Open(Source{Name: "cifar-10", Root: root}, Train); s != nil || err == nil || !strings.Contains(err.Error(), "it has 349526 images; at most 1073741824 bytes of pixels are read") {
+		t.Errorf("%v", err)
+	}
+}

@@ -394,6 +394,7 @@ func TestUnpackRefuses(t *testing.T) {
 		"no gzip":   {[]byte("text of an error page"), "corrupt"},
 		"cut":       {good[:len(good)-30], "unexpected EOF"},
 		"cut early": {good[:15], "1 of the wanted files not found"},
+		"no tar":    {gzipped(bytes.Repeat([]byte("x"), 1024)), "invalid tar header"},
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "archive.part")

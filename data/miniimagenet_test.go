@@ -1,6 +1,7 @@
 package data
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -100,12 +101,25 @@ func TestMiniErrors(t *testing.T) {
 		"number":    {pickleOf([]int{6, 84, 84, 3}, pixels, "c:6"), `class "c" has image 6 of 6`},
 		"negative":  {pickleOf([]int{6, 84, 84, 3}, pixels, "c:-1"), `class "c" has image -1 of 6`},
 		"no images": {[]byte("\x80\x02}."), `there is no "image_data"`},
+		"too many":  {pickleOf([]int{6, 84, 84, 3}, pixels, "c:0 1 2 3", "d:4 5 0"), "its classes list 7 images or more, but it holds 6"},
+		"words":     {bytes.Replace(pickleOf([]int{6, 84, 84, 3}, pixels, "c:0"), []byte("](J\x00\x00\x00\x00e"), []byte("T\x02\x00\x00\x00no"), 1), `class "c": `},
 		"empty":     {pickleOf([]int{6, 84, 84, 3}, pixels, "c:"), "class 2 has no sample"},
 	} {
 		root := t.TempDir()
 		writeMini(t, root, [3][]byte{a, b, c.third})
 		if s, err := Open(Source{Name: "mini-imagenet", Root: root}, Train); s != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want an error with %q", what, err, c.want)
+		}
+	}
+	var many []string
+	for i := range 99 {
+		many = append(many, fmt.Sprintf("m%d:%d", i, i))
+	}
+	for n, want := range map[int]string{98: "", 99: "the three files have 101 classes; mini-imagenet has 100"} {
+		root := t.TempDir()
+		writeMini(t, root, [3][]byte{a, b, pickleOf([]int{99, 84, 84, 3}, miniPixels(99, 0), many[:n]...)})
+		if _, err := Open(Source{Name: "mini-imagenet", Root: root}, Train); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%d classes: %v", n+2, err)
 		}
 	}
 	root := t.TempDir()

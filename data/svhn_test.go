@@ -2,8 +2,10 @@ package data
 
 import (
 	"bytes"
+	"encoding/binary"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -61,6 +63,10 @@ func TestSVHNErrors(t *testing.T) {
 		"no y":    {read(t, "../arrayfile/testdata/mat_odd.mat"), `has no array "y"`},
 		"text":    {[]byte("<html>not found</html>"), "which is none of"},
 		"flipped": {flipped(whole), "check"},
+		"a grid":  {matOf(t, []int{2, 2}, 1, 2, 3, 4), "labels y have shape [2 2]; want N×1"},
+		"no rows": {matOf(t, []int{0, 1}), "labels y have shape [0 1]; want N×1"},
+		"zero":    {matOf(t, []int{3, 1}, 10, 1, 0), "label 0 of sample 2 is out of range; SVHN has labels 1 to 10"},
+		"eleven":  {matOf(t, []int{1, 2}, 11, 1), "label 11 of sample 0 is out of range"},
 	} {
 		root := t.TempDir()
 		os.Mkdir(filepath.Join(root, "svhn"), 0o755)
@@ -71,6 +77,23 @@ func TestSVHNErrors(t *testing.T) {
 			t.Errorf("%s: got %v, want an error with %q and the path", what, err, c.want)
 		}
 	}
+}
+
+// matOf is a MATLAB 5 file with the labels y alone, as bytes.
+func matOf(t *testing.T, shape []int, labels ...byte) []byte {
+	t.Helper()
+	element := func(kind uint32, data []byte) []byte {
+		b := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, kind), uint32(len(data)))
+		return append(append(b, data...), make([]byte, -len(data)&7)...)
+	}
+	var dims []byte
+	for _, n := range shape {
+		dims = binary.LittleEndian.AppendUint32(dims, uint32(n))
+	}
+	const uint8Class = 9
+	array := slices.Concat(element(6, []byte{uint8Class, 0, 0, 0, 0, 0, 0, 0}), element(5, dims), element(1, []byte("y")), element(2, labels))
+	header := append([]byte("MATLAB 5.0 MAT-file"), bytes.Repeat([]byte(" "), 124-19)...)
+	return slices.Concat(header, []byte{0, 1, 'I', 'M'}, element(14, array))
 }
 
 // flipped has one bit of the last checksum of a stream changed.

@@ -85,7 +85,9 @@ func (c computed) judge(asked findings.Recipe, loaded []judge.Run) (findings.Rec
 	} else {
 		missing = "The search has not ended. The same command goes on with it."
 	}
-	asked.Notes = append(slices.Clone(asked.Notes), missing)
+	if missing != "" { // else the last run ended with the budget
+		asked.Notes = append(slices.Clone(asked.Notes), missing)
+	}
 	found, err := asked.Judge()
 	if why != "" {
 		withhold(&found, why)
