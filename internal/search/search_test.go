@@ -1,6 +1,7 @@
 package search
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -343,5 +344,36 @@ func TestTheBestIsOfTheLargestBudget(t *testing.T) {
 	s.told = map[step]float64{{3, 3}: math.NaN()}
 	if best, _, ok := s.Best(); ok {
 		t.Errorf("%+v of missing values", best)
+	}
+}
+
+// TestParametersWithoutEffectStandStill: points that differ in nothing that counts are the same point.
+func TestParametersWithoutEffectStandStill(t *testing.T) {
+	space := Space{{Name: "opt", Scale: Choice, Choices: 3}, {Name: "kind", Scale: Choice, Choices: 2, Needs: []Need{{0, []int{1}}}},
+		{Name: "momentum", Low: 1, High: 3, Needs: []Need{{1, []int{1}}}}, {Name: "lr", Scale: LogUniform, Low: 1, High: 100, Needs: []Need{{0, []int{0, 1}}}}}
+	r := rand.New(rand.NewPCG(1, 2))
+	seen := map[string]int{}
+	p := space.draw(r)
+	for range 2000 {
+		if p = space.near(p, 0.2, r); r.Float64() < 0.3 {
+			p = space.draw(r)
+		}
+		kind, momentum, lr := p[0] == 1, p[0] == 1 && p[1] == 1, p[0] < 2
+		if !kind && p[1] != 1 || !momentum && p[2] != 2 || !lr && math.Abs(p[3]-10) > 1e-9 || !space.Contains(p) {
+			t.Fatalf("%v", p)
+		}
+		if space.Active(p, 1) != kind || space.Active(p, 2) != momentum || space.Active(p, 3) != lr || !space.Active(p, 0) {
+			t.Fatalf("%v: which parameters have an effect", p)
+		}
+		seen[fmt.Sprint(kind, momentum, lr, p[2] != 2)]++
+	}
+	if len(seen) < 5 {
+		t.Errorf("few kinds of points: %v", seen)
+	}
+	for what, needs := range map[string][]Need{"a number": {{3, []int{1}}}, "nothing": {{9, nil}}, "itself": {{0, []int{1}}}} {
+		space[0].Needs = needs
+		if len(space.problems()) == 0 {
+			t.Errorf("a parameter that needs %s is taken", what)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Scale is how a parameter is drawn.
@@ -22,6 +23,60 @@ type Param struct {
 	Low, High float64 // of Uniform and LogUniform
 	Whole     bool    // of Uniform: whole numbers alone, both ends included
 	Choices   int     // of Choice: how many
+	Needs     []Need  // all must hold for the parameter to have an effect
+}
+
+// Need is a condition on another parameter of the space, a Choice: that it has one of some values.
+type Need struct {
+	Param  int
+	Values []int
+}
+
+// Active reports whether parameter i of a point has an effect: whether what it needs has one, and one of the values.
+func (s Space) Active(p Point, i int) bool {
+	for _, n := range s[i].Needs {
+		if !slices.Contains(n.Values, int(p[n.Param])) || !s.Active(p, n.Param) {
+			return false
+		}
+	}
+	return true
+}
+
+// settle gives parameters without effect a value that is always the same, so that points which are alike are near each other.
+func (s Space) settle(p Point) Point {
+	for i, q := range s {
+		if len(q.Needs) > 0 && !s.Active(p, i) {
+			p[i] = q.at(0.5)
+		}
+	}
+	return p
+}
+
+// Circles are the names of parameters that depend on themselves.
+func (s Space) Circles() (names []string) {
+	for i, p := range s {
+		if s.circle(i) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// circle reports whether the needs of parameter i lead back to it.
+func (s Space) circle(i int) bool {
+	seen := map[int]bool{}
+	for next := []int{i}; len(next) > 0; next = next[1:] {
+		for _, n := range s[next[0]].Needs {
+			if n.Param == i {
+				return true
+			}
+			if !seen[n.Param] {
+				seen[n.Param] = true
+				next = append(next, n.Param)
+			}
+		}
+	}
+	return false
 }
 
 // Space is the settings that are searched.
@@ -33,6 +88,14 @@ type Point []float64
 func (s Space) problems() (bad []string) {
 	if len(s) == 0 {
 		return []string{"the space has no parameter"}
+	}
+	for _, p := range s {
+		if slices.ContainsFunc(p.Needs, func(n Need) bool { return n.Param < 0 || n.Param >= len(s) || s[n.Param].Scale != Choice }) {
+			return []string{p.Name + " depends on a parameter that is no choice"}
+		}
+	}
+	for _, name := range s.Circles() {
+		bad = append(bad, name+" depends on itself")
 	}
 	for _, p := range s {
 		switch {
@@ -99,7 +162,7 @@ func (s Space) draw(r *rand.Rand) Point {
 	for i, q := range s {
 		p[i] = q.at(r.Float64())
 	}
-	return p
+	return s.settle(p)
 }
 
 // near is a point beside p: parameters with an order move by about width of their range, a choice
@@ -116,7 +179,7 @@ func (s Space) near(p Point, width float64, r *rand.Rand) Point {
 		u := q.place(p[i]) + width*r.NormFloat64()
 		out[i] = q.at(math.Min(math.Max(u, 0), 1))
 	}
-	return out
+	return s.settle(out)
 }
 
 // places are the places of a point's values in their ranges, those of choices the values themselves.

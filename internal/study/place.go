@@ -31,7 +31,7 @@ func (f *File) Places() []*Place {
 			p.Where = noteOf(settings)
 		}
 		for _, param := range f.Search.Space {
-			if param.applies(p.base) {
+			if f.Search.applies(param, p.base, len(f.Search.Space)) {
 				p.space = append(p.space, param)
 			}
 		}
@@ -40,8 +40,17 @@ func (f *File) Places() []*Place {
 	return list
 }
 
-func (p SearchParam) applies(settings []string) bool {
+// applies reports whether a parameter can have an effect in a place: whether the place's settings are those that it needs, and the parameters
+// that it needs apply, of which a chain of so many may hang. Conditions on values that are searched are for each trial (search.Need).
+func (d *Search) applies(p SearchParam, settings []string, chain int) bool {
 	for key, values := range p.When {
+		if d.searched(key) {
+			needed := d.Space[slices.IndexFunc(d.Space, func(other SearchParam) bool { return other.Name == key })]
+			if chain == 0 || !d.applies(needed, settings, chain-1) { // a circle is told when the file is checked
+				return false
+			}
+			continue
+		}
 		is := ""
 		for _, s := range settings {
 			if k, v, _ := strings.Cut(s, "="); k == key {
@@ -60,11 +69,14 @@ func (c *Place) Search() (*search.Search, error) {
 	return search.New(c.def.config(c.space, c.number))
 }
 
-// Settings returns a point of the search space as settings.
+// Settings returns a point of the search space as settings, without those that have no effect in it.
 func (c *Place) Settings(p search.Point) []string {
 	var list []string
+	space := c.def.config(c.space, c.number).Space
 	for i, param := range c.space {
-		list = append(list, param.Name+"="+param.text(p[i]))
+		if space.Active(p, i) {
+			list = append(list, param.Name+"="+param.text(p[i]))
+		}
 	}
 	return list
 }

@@ -190,7 +190,31 @@ func (d *Search) config(space []SearchParam, n int) search.Config {
 	c := search.Config{Sampler: d.Sampler, Schedule: d.Schedule, Trials: d.Trials, Budget: d.Epochs, MinBudget: d.MinEpochs, Eta: d.Eta,
 		Batch: d.Batch, Seed: d.Seed + uint64(n)}
 	for _, p := range space {
+		p.Needs = p.needs(space)
 		c.Space = append(c.Space, p.Param)
 	}
 	return c
+}
+
+// needs are the conditions on choices that are searched, too.
+func (p SearchParam) needs(space []SearchParam) (list []search.Need) {
+	for _, key := range slices.Sorted(maps.Keys(p.When)) {
+		at := slices.IndexFunc(space, func(other SearchParam) bool { return other.Name == key })
+		if at < 0 {
+			continue
+		}
+		need := search.Need{Param: at}
+		for i, value := range space[at].Values {
+			if slices.Contains(p.When[key], value) {
+				need.Values = append(need.Values, i)
+			}
+		}
+		list = append(list, need)
+	}
+	return list
+}
+
+// searched reports whether a setting is one of the parameters.
+func (d *Search) searched(key string) bool {
+	return slices.ContainsFunc(d.Space, func(p SearchParam) bool { return p.Name == key })
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse.example/collapse/internal/search"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/studytest"
@@ -31,6 +32,94 @@ func TestSearchIsReadBack(t *testing.T) {
 	}
 	if other, err := study.SearchOf(store.Study{Name: "grid", Source: "[base]\n"}); other != nil || err != nil {
 		t.Errorf("a grid is read as a search: %v, %v", other, err)
+	}
+}
+
+// conditional is a search of a script's settings, of every kind.
+const conditional = `[study]
+name = "a"
+[trainer]
+command = ["sh", "t.sh"]
+epochs = 2
+[grid]
+data = ["x", "y"]
+[search]
+trials = 20
+schedule = "full"
+sampler = "%s"
+metric = "error"
+goal = "min"
+[search.space]
+opt = { choice = ["sgd", "adam", "none"] }
+layers = { integer = [1, 9] }
+lr = { log_uniform = [1e-4, 1.0], when = { opt = ["sgd", "adam"] } }
+kind = { choice = ["plain", "nesterov"], when = { opt = ["sgd"] } }
+momentum = { uniform = [0.5, 0.99], when = { kind = ["nesterov"], data = ["x"] } }
+`
+
+func parseScript(t *testing.T, text string) (*study.File, error) {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "t.sh"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return study.ParseFile(filepath.Join(folder, "s.toml"), []byte(text), nil, 0)
+}
+
+// TestSettingsThatDependOnSearchedOnes are given to the trials in which they have an effect, whether the search is begun by its file or read back
+// from the lab; whole numbers stay whole.
+func TestSettingsThatDependOnSearchedOnes(t *testing.T) {
+	for _, sampler := range []string{"random", "bayes"} {
+		f, err := parseScript(t, fmt.Sprintf(conditional, sampler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := study.SearchOf(store.Study{Name: "a", Source: f.Source})
+		if err != nil || !reflect.DeepEqual(back.Search, f.Search) {
+			t.Fatalf("%v\n%+v\n%+v\n%s", err, back.Search, f.Search, f.Source)
+		}
+		for number, c := range f.Places() {
+			counts, told := map[string]int{}, map[string]string{}
+			for _, side := range []*study.Place{c, back.Places()[number]} {
+				s, err := side.Search()
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Replay(func(j search.Job) (float64, bool) {
+					is := map[string]string{}
+					for _, setting := range side.Settings(j.Point) {
+						key, value, _ := strings.Cut(setting, "=")
+						is[key] = value
+						counts[key]++
+					}
+					has := func(key string) bool { _, ok := is[key]; return ok }
+					if has("lr") != (is["opt"] != `"none"`) || has("kind") != (is["opt"] == `"sgd"`) || has("momentum") != (number == 0 && is["kind"] == `"nesterov"`) || strings.Contains(is["layers"], ".") {
+						t.Errorf("%s, place %d: %v", sampler, number, is)
+					}
+					text := fmt.Sprint(is)
+					if before, again := told[fmt.Sprint(j.Trial)]; again && before != text {
+						t.Errorf("%s, place %d: trial %d is %s, and read back %s", sampler, number, j.Trial, before, text)
+					}
+					told[fmt.Sprint(j.Trial)] = text
+					return float64(len(text)), true
+				})
+			}
+			if counts["layers"] != 40 || counts["lr"] == 0 || counts["kind"] == 0 || (counts["momentum"] == 0) != (number == 1) {
+				t.Errorf("%s, place %d: %v", sampler, number, counts)
+			}
+		}
+	}
+	for old, c := range map[string][2]string{
+		`opt = ["sgd", "adam"]`:     {`algo = ["sgd"]`, "lr: when names algo, which neither [base], [grid] nor [search.space] sets"},
+		`opt = ["sgd"]`:             {`ops = ["sgd"]`, "kind: when names ops, which neither [base], [grid] nor [search.space] sets; did you mean opt?"},
+		`kind = ["nesterov"]`:       {`kind = ["nestorov"]`, `momentum: when has kind = "nestorov", which is none of its choices "plain", "nesterov"`},
+		`data = ["x"]`:              {`layers = [3]`, "momentum: when names layers, which is no choice"},
+		`["sgd", "adam", "none"] }`: {`["sgd", "adam", "none"], when = { kind = ["plain"] } }`, "opt depends on itself"},
+	} {
+		text := strings.Replace(fmt.Sprintf(conditional, "bayes"), old, c[0], 1)
+		if _, err := parseScript(t, text); err == nil || !strings.Contains(err.Error(), c[1]) {
+			t.Errorf("%s: %v, want an error with %q", c[0], err, c[1])
+		}
 	}
 }
 

@@ -2,10 +2,12 @@ package study
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
 	"collapse.example/collapse/internal/search"
+	"collapse.example/collapse/internal/spelling"
 )
 
 // check completes the definition from the study's base and reports what is impossible.
@@ -21,7 +23,8 @@ func (d *Search) check(f *File, bad *FileError) {
 		}
 	}
 	d.checkGoal(bad)
-	if !ok {
+	before := len(bad.Problems)
+	if d.checkConditions(f, bad); !ok || len(bad.Problems) > before {
 		return
 	}
 	d.Epochs = cmp.Or(d.Epochs, epochs)
@@ -46,6 +49,41 @@ func (d *Search) check(f *File, bad *FileError) {
 					rung, every)
 			}
 		}
+	}
+}
+
+// checkConditions refuses conditions that no run could meet.
+func (d *Search) checkConditions(f *File, bad *FileError) {
+	known := map[string]bool{}
+	for _, s := range f.base {
+		key, _, _ := strings.Cut(s, "=")
+		known[key] = true
+	}
+	for _, a := range f.axes {
+		known[a.key] = true
+	}
+	for _, p := range d.Space {
+		known[p.Name] = true
+	}
+	for _, p := range d.Space {
+		for _, key := range slices.Sorted(maps.Keys(p.When)) {
+			at := slices.IndexFunc(d.Space, func(other SearchParam) bool { return other.Name == key })
+			switch {
+			case !known[key]:
+				bad.add("[search.space] %s: when names %s, which neither [base], [grid] nor [search.space] sets%s", p.Name, key, spelling.Suggestion(key, slices.Sorted(maps.Keys(known))))
+			case at >= 0 && d.Space[at].Scale != search.Choice:
+				bad.add("[search.space] %s: when names %s, which is no choice", p.Name, key)
+			case at >= 0:
+				for _, value := range p.When[key] {
+					if !slices.Contains(d.Space[at].Values, value) {
+						bad.add("[search.space] %s: when has %s = %s, which is none of its choices %s", p.Name, key, value, strings.Join(d.Space[at].Values, ", "))
+					}
+				}
+			}
+		}
+	}
+	for _, p := range d.config(d.Space, 0).Space.Circles() {
+		bad.add("[search.space] %s depends on itself", p)
 	}
 }
 

@@ -59,10 +59,12 @@ func writeAxes(b *strings.Builder, table string, axes []axis) {
 
 func (p SearchParam) toml() string {
 	text := fmt.Sprintf("uniform = [%s, %s]", train.Literal(p.Low), train.Literal(p.High))
-	switch p.Scale {
-	case search.LogUniform:
+	switch {
+	case p.Whole:
+		text = fmt.Sprintf("integer = [%.0f, %.0f]", p.Low, p.High)
+	case p.Scale == search.LogUniform:
 		text = "log_" + text
-	case search.Choice:
+	case p.Scale == search.Choice:
 		text = "choice = [" + strings.Join(p.Values, ", ") + "]"
 	}
 	if len(p.When) > 0 {
