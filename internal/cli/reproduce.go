@@ -239,7 +239,7 @@ func (r reproduced) print(a *app) {
 		a.printf("\n%s\n", note)
 	}
 	if r.Failed > 0 {
-		a.printf("\n%d of %d runs failed or did not end\n", r.Failed, r.Runs)
+		a.printf("\n%d of %d runs failed, or have not ended yet\n", r.Failed, r.Runs)
 	}
 	a.printf("\n%s  (%.1f s)\n", r.Index, r.Seconds)
 }

@@ -49,6 +49,7 @@ func (d driver) within(do func(ctx context.Context) (cancelled bool, err error))
 	stopped := (*coordinator.StoppedError)(nil)
 	switch {
 	case errors.Is(context.Cause(ctx), errSpent) && (errors.Is(err, errSpent) || errors.As(err, &stopped)):
+		d.a.notef("stopped, as asked: the budget is spent\n")
 		return reproduce.Spent, nil
 	case err == nil && cancelled:
 		return reproduce.Cancelled, nil

@@ -10,6 +10,7 @@ import (
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/safetext"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study/trials"
 )
 
 type studyListCmd struct {
@@ -29,15 +30,19 @@ type studyRow struct {
 	Tags      []string             `json:"tags,omitempty"`
 }
 
-func studyRowOf(s store.Study) studyRow {
+func studyRowOf(lab *store.Reader, s store.Study) (studyRow, error) {
 	status := "open"
+	ended, err := true, error(nil)
+	if s.Open() == 0 {
+		ended, err = trials.Ended(lab, s)
+	}
 	switch {
-	case s.Open() == 0:
+	case s.Open() == 0 && ended:
 		status = "done"
 	case s.Cancelled:
 		status = "cancelled"
 	}
-	return studyRow{Name: s.Name, Title: s.Title, Status: status, Runs: s.Runs, Counts: s.Counts, CreatedMS: s.Created.UnixMilli()}
+	return studyRow{Name: s.Name, Title: s.Title, Status: status, Runs: s.Runs, Counts: s.Counts, CreatedMS: s.Created.UnixMilli()}, err
 }
 
 func (c *studyListCmd) Run(a *app, lab *store.Reader) error {
@@ -61,7 +66,10 @@ func (c *studyListCmd) Run(a *app, lab *store.Reader) error {
 	}
 	rows := []studyRow{}
 	for _, s := range list {
-		row := studyRowOf(s)
+		row, err := studyRowOf(lab, s)
+		if err != nil {
+			return err
+		}
 		row.Archived, row.Tags = archived[s.Name], tags[s.Name]
 		rows = append(rows, row)
 	}

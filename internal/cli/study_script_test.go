@@ -500,3 +500,24 @@ func TestAStudyHasTables(t *testing.T) {
 		}
 	}
 }
+
+// TestFlagsOfAScript: settings that are passed as flags count as read, and one that the script's parser does not know is told with what to do.
+func TestFlagsOfAScript(t *testing.T) {
+	for text, c := range map[string]struct {
+		code int
+		says string
+	}{
+		`echo "{\"generation\": $COLLAPSE_GENERATION, \"epoch\": 4, \"values\": {\"test/loss\": null}}" >> "$COLLAPSE_EVENTS"; echo "{\"generation\": $COLLAPSE_GENERATION, \"done\": true, \"unasked\": [\"lr\"]}" >> "$COLLAPSE_EVENTS"`: {0, "test/loss: "},
+		`echo "train.py: error: unrecognized arguments: --lr 0.1"; exit 2`: {1, `args = "flags" passes every setting as a flag`},
+	} {
+		file, lab := scriptStudy(t, scriptGrid)
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, errs := called(t, c.code, "--lab", lab, "study", "run", file)
+		status, _ := called(t, 0, "--lab", lab, "study", "status", "mine")
+		if out := errs + status; !strings.Contains(out, c.says) || strings.Contains(out, "never asked for") {
+			t.Errorf("%s", out)
+		}
+	}
+}

@@ -40,12 +40,16 @@ func (c *studyRenameCmd) Run(a *app, lab *store.Lab) error {
 
 type studyTagCmd struct {
 	Study  string   `arg:"" name:"study" complete:"studies" help:"Name of the study."`
-	Tags   []string `arg:"" name:"tag" optional:"" help:"Words to add. Without any, and without --remove, its tags are printed."`
+	Tags   []string `arg:"" name:"tag" optional:"" help:"Tags to add, separated by blanks or commas. Without any, and without --remove, its tags are printed."`
 	Remove []string `placeholder:"TAG" help:"Tags to take away, separated by commas."`
 }
 
 func (c *studyTagCmd) Run(a *app, lab *store.Lab) error {
-	if err := lab.TagStudy(c.Study, c.Tags, c.Remove); err != nil {
+	var add []string
+	for _, words := range c.Tags {
+		add = append(add, strings.Split(words, ",")...)
+	}
+	if err := lab.TagStudy(c.Study, add, c.Remove); err != nil {
 		return err
 	}
 	tags, err := lab.StudyTags()

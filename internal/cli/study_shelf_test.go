@@ -78,7 +78,7 @@ func TestTagsFindStudies(t *testing.T) {
 		}
 	}
 	study("mine has no tags", "tag", "mine")
-	study("mine: draft, paper 2", "tag", "mine", "paper 2", "draft")
+	study("mine: draft, paper 2", "tag", "mine", "paper 2,draft")
 	study("TAGS", "list")
 	study("draft, paper 2", "list", "--tag", "paper 2")
 	study("mine: paper 2", "tag", "mine", "--remove", "draft,other")

@@ -10,6 +10,7 @@ import (
 
 	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/findings"
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/page"
@@ -86,11 +87,15 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 	if err != nil {
 		return err
 	}
+	row, err := studyRowOf(lab, s)
+	if err != nil {
+		return err
+	}
 	idle, err := noEffect(lab, c.Name)
 	if err != nil {
 		return err
 	}
-	still, err := whyStill(a, lab, s)
+	still, err := whyStill(a, lab, s, row)
 	if err != nil {
 		return err
 	}
@@ -106,8 +111,8 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 		Running  []studyRunRow `json:"running"`             // at most 10 of each
 		Failed   []studyRunRow `json:"failed"`
 		Last     []studyRunRow `json:"last"`
-	}{studyRowOf(s), health.QueueHealth, searches, idle, studyRunRows(running), studyRunRows(failed), studyRunRows(last)}, func() {
-		a.printf("%s: %s; %d runs: %d done, %d running, %d waiting, %d failed\n", s.Name, studyRowOf(s).Status, s.Runs, s.Counts[store.Done],
+	}{row, health.QueueHealth, searches, idle, studyRunRows(running), studyRunRows(failed), studyRunRows(last)}, func() {
+		a.printf("%s: %s; %d runs: %d done, %d running, %d waiting, %d failed\n", s.Name, row.Status, s.Runs, s.Counts[store.Done],
 			s.Counts[store.Running], s.Counts[store.Pending]+s.Counts[store.Interrupted], s.Counts[store.Failed])
 		if still != "" {
 			a.printf("%s\n", still)
@@ -127,9 +132,8 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 }
 
 // whyStill says what a study waits for of which no run is computed, though some are left; "" otherwise.
-func whyStill(a *app, lab *store.Reader, s store.Study) (string, error) {
-	left := s.Counts[store.Pending] + s.Counts[store.Interrupted]
-	if left == 0 || s.Counts[store.Running] > 0 || s.Cancelled {
+func whyStill(a *app, lab *store.Reader, s store.Study, row studyRow) (string, error) {
+	if row.Status != "open" || s.Counts[store.Running] > 0 || s.Cancelled {
 		return "", nil
 	}
 	all, err := lab.Studies()
@@ -141,15 +145,17 @@ func whyStill(a *app, lab *store.Reader, s store.Study) (string, error) {
 			return fmt.Sprintf("none of its runs is computed now: the lab computes %s first (%d of %d runs done)", other.Name, other.Counts[store.Done], other.Runs), nil
 		}
 	}
-	waiting, err := lab.StudyRuns(s.Name, store.Pending, store.Interrupted)
-	if err != nil {
-		return "", err
+	onward, err := a.onward(lab, s.Name)
+	return "none of its runs is computed now; unless a process waits for workers, continue with: " + onward, err
+}
+
+// onward is how to go on with a study. A script starts only where a call says where it is.
+func (a *app) onward(lab *store.Reader, name string) (string, error) {
+	runs, err := lab.StudyRuns(name)
+	if len(runs) > 0 && runs[0].Kind == store.Script {
+		return a.next("study run FILE") + ", with the study's file", err
 	}
-	onward := a.next("study resume " + s.Name)
-	if len(waiting) > 0 && waiting[0].Kind == store.Script { // which only a call starts that says where the script is
-		onward = a.next("study run FILE") + ", with the study's file"
-	}
-	return "none of its runs is computed now; unless a process waits for workers, continue with: " + onward, nil
+	return a.next("study resume " + name), err
 }
 
 // mostCompared bounds the finished runs of a script that are compared with each other.
@@ -221,9 +227,14 @@ func (c *studyCancelCmd) Run(a *app, lab *store.Lab) error {
 	if err != nil {
 		return err
 	}
-	return a.emit(studyRowOf(s), func() {
-		a.printf("%s is cancelled with %d of %d runs done; a process that computes it stops within a second. Continue with: collapse study resume %s\n",
-			c.Name, s.Counts[store.Done], s.Runs, c.Name)
+	row, err := studyRowOf(lab.Reader, s)
+	onward, bad := a.onward(lab.Reader, c.Name)
+	if err := errors.Join(err, bad); err != nil {
+		return err
+	}
+	return a.emit(row, func() {
+		a.printf("%s is cancelled with %d of %d runs done; a process that computes it stops within a second. Continue with: %s\n",
+			c.Name, s.Counts[store.Done], s.Runs, onward)
 	})
 }
 
@@ -236,8 +247,12 @@ func (c *studyRetryCmd) Run(a *app, lab *store.Lab) error {
 	if err != nil {
 		return err
 	}
+	onward, err := a.onward(lab.Reader, c.Name)
+	if err != nil {
+		return err
+	}
 	return a.emit(map[string]any{"study": c.Name, "runs": n}, func() {
-		a.printf("%d failed runs will be tried again; a process that computes the study picks them up, otherwise: collapse study resume %s\n", n, c.Name)
+		a.printf("%s will be tried again; a process that computes the study picks them up, otherwise: %s\n", format.Count(n, "failed run"), onward)
 	})
 }
 

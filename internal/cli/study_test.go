@@ -178,7 +178,7 @@ func TestAFailedRunOfAStudyIsSaidAndRetried(t *testing.T) {
 		t.Error(out)
 	}
 	out, _ = called(t, 0, "--lab", lab, "study", "cancel", "tiny")
-	if !strings.Contains(out, "collapse study resume tiny") {
+	if !strings.Contains(out, "study resume tiny") {
 		t.Error(out)
 	}
 }

@@ -96,8 +96,11 @@ func (j *job) apply(ctx context.Context, line []byte) error {
 	return nil
 }
 
-// noteUnasked says which settings had no effect, as far as they are the study's.
+// noteUnasked says which settings had no effect, as far as they are the study's. Of flags nobody knows: the script may have parsed them.
 func (j *job) noteUnasked(names []string) {
+	if j.spec.Args != "" {
+		return
+	}
 	names = slices.DeleteFunc(names, func(name string) bool { _, ok := j.spec.Settings[name]; return !ok })
 	if len(names) > 0 {
 		j.opts.note(fmt.Sprintf("the script never asked for %s: runs that differ in nothing else are the same (run.setting gives a setting)", strings.Join(names, ", ")))

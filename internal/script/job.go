@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -308,7 +309,11 @@ func (j *job) complete() error {
 	case errors.As(err, &exit) && signalled(exit):
 		return fmt.Errorf("script: it was ended by a signal (%v) after epoch %d", err, j.last)
 	case err != nil:
-		return failed("the script ended with %v after epoch %d of %d; its last words:\n%s", err, j.last, j.spec.Epochs, j.log.lastLines(12))
+		words := j.log.lastLines(12)
+		if j.spec.Args != "" && strings.Contains(words, "unrecognized arguments") { // argparse's
+			words += "\nargs = \"flags\" passes every setting as a flag: let the script take it, or parse_known_args()"
+		}
+		return failed("the script ended with %v after epoch %d of %d; its last words:\n%s", err, j.last, j.spec.Epochs, words)
 	case j.lines.cutShort():
 		return failed("the last line of %s is cut short; wanted a line that ends", eventsFile)
 	default:

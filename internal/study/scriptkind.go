@@ -112,9 +112,15 @@ func (*scriptKind) Headline(lab *store.Reader, hash string) string {
 	})
 	for _, key := range append(slices.Clone(headlines), keys...) {
 		points, err := lab.Series(hash, key)
-		if err == nil && len(points) > 0 && points[len(points)-1].Missing == "" && len(words) < 2 {
-			words = append(words, fmt.Sprintf("%s %.3g", strings.TrimPrefix(key.Split+"/"+key.Measure, "/"), points[len(points)-1].Value))
+		if err != nil || len(points) == 0 || len(words) == 2 {
+			continue
 		}
+		name, last := strings.TrimPrefix(key.Split+"/"+key.Measure, "/"), points[len(points)-1]
+		if last.Missing != "" {
+			words = append(words, name+": "+last.Missing)
+			continue
+		}
+		words = append(words, fmt.Sprintf("%s %.3g", name, last.Value))
 	}
 	return strings.Join(words, ", ")
 }

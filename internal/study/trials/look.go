@@ -64,6 +64,24 @@ func Look(lab *store.Reader, f *study.File) ([]Found, error) {
 	return found, nil
 }
 
+// Ended reports whether the search of a study has begun all its trials and brought one to the last epoch; true for a study that is no search.
+// Between two rounds every run has ended, and the search has not.
+func Ended(lab *store.Reader, s store.Study) (bool, error) {
+	f, err := study.SearchOf(s)
+	if err != nil || f == nil {
+		return true, err
+	}
+	found, err := Look(lab, f)
+	for _, p := range found {
+		whole := slices.ContainsFunc(p.Rows, func(r Row) bool { return r.Epochs >= f.Search.Epochs })
+		working := slices.ContainsFunc(p.Rows, func(r Row) bool { return r.Status != store.Failed })
+		if len(p.Rows) < f.Search.Trials || !whole && working {
+			return false, err
+		}
+	}
+	return true, err
+}
+
 func (f *Found) take(row Row) {
 	switch row.Role {
 	case study.RoleTrial:

@@ -90,6 +90,36 @@ func TestRoundsShareASession(t *testing.T) {
 	}
 }
 
+// TestASearchBetweenRoundsHasNotEnded, though all its runs have; one that is over has.
+func TestASearchBetweenRoundsHasNotEnded(t *testing.T) {
+	lab, f := searchLab(t), tinyFile(t)
+	p, err := planOf(lab.Reader, f, nil)
+	must(t, err)
+	_, err = study.Save(lab, f.Name, f.Title, f.Source, p.items)
+	must(t, err)
+	for _, item := range p.items {
+		lease, _, err := lab.Lease(item.Spec)
+		must(t, err)
+		must(t, lease.Finish())
+	}
+	s, err := lab.Study(f.Name)
+	must(t, err)
+	if ended, err := Ended(lab.Reader, s); ended || err != nil || s.Open() != 0 {
+		t.Errorf("after the first round: ended %v, %d runs open, %v", ended, s.Open(), err)
+	}
+	whole := searchLab(t)
+	must(t, computeSearch(t.Context(), whole, nil))
+	s, err = whole.Study(f.Name)
+	must(t, err)
+	if ended, err := Ended(whole.Reader, s); !ended || err != nil {
+		t.Errorf("after the last round: ended %v, %v", ended, err)
+	}
+	s.Source = "[study]\n"
+	if ended, err := Ended(whole.Reader, s); !ended || err != nil {
+		t.Errorf("a grid: %v, %v", ended, err)
+	}
+}
+
 // A search whose process is killed again and again does the same as one that runs undisturbed: the same runs with the same values.
 func TestAKilledSearchGoesOn(t *testing.T) {
 	longtest.Only(t)
