@@ -102,9 +102,9 @@ func studyText(script string, found []scriptFlag, epochs string) string {
 	if program := interpreters[filepath.Ext(script)]; program != "" {
 		command = fmt.Sprintf("%q, %q", program, script)
 	}
-	args, base, axis := "# args = \"flags\"                   # settings also as flags: --lr 0.1\n", "lr = 0.1\n", `# lr = [0.01, 0.1]`
+	args, base, axis := "# args = \"flags\"                   # every setting also as a flag: --lr 0.1\n", "lr = 0.1\n", `# lr = [0.01, 0.1]`
 	if len(found) > 0 {
-		args, base = "args = \"flags\"                     # settings also as flags: --"+found[0].Key+" "+strings.Trim(found[0].Default, `"`)+"\n", ""
+		args, base = "args = \"flags\"                     # every setting also as a flag: --"+found[0].Key+" "+strings.Trim(found[0].Default, `"`)+"\n", ""
 		for _, f := range found {
 			base += f.Key + " = " + f.Default + "\n"
 		}
@@ -139,6 +139,9 @@ epochs = %-26s# of a whole run
 # goal = "min"
 # [search.space]
 # lr = { log_uniform = [0.001, 1] }
+# layers = { integer = [1, 8] }     # also: uniform = [0.1, 0.9]
+# opt = { choice = ["sgd", "adam"] }
+# momentum = { uniform = [0.5, 0.99], when = { opt = ["sgd"] } }
 `
 
 const linesToAdd = `  import collapse                                             # pip install ./python of collapse, or have it on PYTHONPATH
