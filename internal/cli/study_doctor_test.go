@@ -169,9 +169,16 @@ func TestAReportNamesWhatAScriptReports(t *testing.T) {
 	for text, want := range map[string]string{one: "One run of a script: lr 0.1, wd 0.5", scriptGrid: "test/loss"} {
 		file, lab := scriptStudy(t, text)
 		called(t, 0, "--lab", lab, "study", "run", file)
-		out, _ := called(t, 0, "--lab", lab, "study", "report", "mine", "--out", filepath.Join(t.TempDir(), "page"))
+		page := filepath.Join(t.TempDir(), "page")
+		out, _ := called(t, 0, "--lab", lab, "study", "report", "mine", "--out", page)
 		if !strings.Contains(out, want) || !strings.Contains(out, "sum 10") || strings.Contains(out, "η") || strings.Contains(out, "saved no values") {
 			t.Errorf("%s", out)
+		}
+		html, err := os.ReadFile(filepath.Join(page, "index.html"))
+		_, runs, found := strings.Cut(string(html), "<h3>Finished</h3>")
+		runs, _, _ = strings.Cut(runs, "</table>")
+		if err != nil || !found || !strings.Contains(runs, "test/loss") || !strings.Contains(runs, "sum") || strings.Contains(runs, ">wd<") != (text == scriptGrid) || strings.Contains(runs, "degenerate") {
+			t.Errorf("the table of runs: %s, %v", runs, err)
 		}
 	}
 }

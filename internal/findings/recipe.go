@@ -145,15 +145,7 @@ func numberTable(numbers []judge.Comparison) format.Table {
 
 // variedTable lists the finished runs with the settings in which they differ.
 func variedTable(done []*judge.JudgedRun) format.Table {
-	var keys []string
-	for _, s := range done {
-		for k, v := range s.Settings {
-			if v != done[0].Settings[k] && !slices.Contains(keys, k) && !strings.HasSuffix(k, "_digest") {
-				keys = append(keys, k)
-			}
-		}
-	}
-	slices.Sort(keys)
+	keys := variedKeys(done)
 	t := format.Table{Columns: append(append([]string{"run"}, keys...), "train acc.", "test acc.", "NC1", "terminal", "seconds", "program")}
 	for _, s := range done {
 		row := []string{hashStart(s.Run)}
@@ -170,4 +162,17 @@ func variedTable(done []*judge.JudgedRun) format.Table {
 			number("train", "nc1_pinv", format.Digits), yesNo(s.Terminal), seconds(s.Run), program(s.Run)))
 	}
 	return t
+}
+
+// variedKeys are the settings in which runs differ, sorted.
+func variedKeys(runs []*judge.JudgedRun) (keys []string) {
+	for _, s := range runs {
+		for k, v := range s.Settings {
+			if v != runs[0].Settings[k] && !slices.Contains(keys, k) && !strings.HasSuffix(k, "_digest") {
+				keys = append(keys, k)
+			}
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }

@@ -52,8 +52,53 @@ func limits(g *judge.Experiment) (format.Table, string) {
 	return t, note
 }
 
+// mostOwn is how many values of a script have a column.
+const mostOwn = 6
+
+// scriptTable lists every finished run of scripts: in what it differs, and the first values that it reports.
+func scriptTable(gs []*judge.Experiment) format.Table {
+	var runs []*judge.JudgedRun
+	var own []judge.SeriesKey
+	for _, g := range gs {
+		for _, s := range g.Runs {
+			runs = append(runs, s)
+			for _, k := range s.OwnKeys() {
+				if !slices.Contains(own, k) {
+					own = append(own, k)
+				}
+			}
+		}
+	}
+	judge.SortOwn(own)
+	own = own[:min(len(own), mostOwn)]
+	keys := variedKeys(runs)
+	t := format.Table{Columns: append([]string{"run", "label"}, keys...)}
+	for _, k := range own {
+		t.Columns = append(t.Columns, judge.NameOf(k))
+	}
+	t.Columns = append(t.Columns, "epochs", "seconds")
+	for _, s := range runs {
+		row := []string{hashStart(s.Run), s.Label}
+		for _, k := range keys {
+			row = append(row, s.Settings[k])
+		}
+		for _, k := range own {
+			text := "–"
+			if v, ok := s.Last(k.Split, k.Measure); ok {
+				text = format.Measure(k.Measure, v)
+			}
+			row = append(row, text)
+		}
+		t.Rows = append(t.Rows, append(row, strconv.FormatInt(s.LastStep(), 10), seconds(s.Run)))
+	}
+	return t
+}
+
 // runTable lists every finished run.
 func runTable(gs []*judge.Experiment) format.Table {
+	if judge.OnlyScripts(gs) {
+		return scriptTable(gs)
+	}
 	t := format.Table{Columns: []string{"run", "label", "loss", "η", "seed", "epochs", "train acc.", "test acc.", "NC1", "dilation", "memorization", "terminal", "degenerate", "seconds", "program"}}
 	for _, g := range gs {
 		for _, s := range g.Runs {
