@@ -22,6 +22,7 @@ import (
 
 type runsListCmd struct {
 	Status string `enum:",pending,running,done,failed,interrupted" default:"" help:"Only runs in this state: pending, running, done, failed or interrupted." placeholder:"STATE"`
+	Study  string `complete:"studies" help:"Only runs of this study, as it is now: without those that its file no longer has." placeholder:"NAME"`
 	Limit  int    `help:"Show at most this many; 0 shows all." default:"0" placeholder:"N"`
 }
 
@@ -57,7 +58,12 @@ func (c runsListCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	filter := store.Filter{Limit: c.Limit}
+	filter := store.Filter{Limit: c.Limit, Study: c.Study}
+	if c.Study != "" {
+		if _, err := r.Study(c.Study); err != nil {
+			return err
+		}
+	}
 	if c.Status != "" {
 		filter.Statuses = []store.Status{store.Status(c.Status)}
 	}

@@ -222,6 +222,16 @@ func TestASearchSaysThatItsCodeHasChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	run("4 runs of an earlier version of found, whose file, code or settings were others, are no longer part of it")
+	for study, lines := range map[string]int{"": 1 + 8, "found": 1 + 4} { // with those that no longer count, or without
+		args := []string{"--lab", lab, "runs", "list"}
+		if study != "" {
+			args = append(args, "--study", study)
+		}
+		if out, _ := called(t, 0, args...); strings.Count(out, "\n") != lines {
+			t.Errorf("runs of %q: %s", study, out)
+		}
+	}
+	called(t, 1, "--lab", lab, "runs", "list", "--study", "nosuch")
 	if err := os.WriteFile(script, []byte(shellTrainer), 0o666); err != nil { // and the change undone
 		t.Fatal(err)
 	}
