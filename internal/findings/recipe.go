@@ -166,11 +166,18 @@ func variedTable(done []*judge.JudgedRun) format.Table {
 
 // variedKeys are the settings in which runs differ, sorted.
 func variedKeys(runs []*judge.JudgedRun) (keys []string) {
+	values := map[string]map[string]bool{}
 	for _, s := range runs {
-		for k, v := range s.Settings {
-			if v != runs[0].Settings[k] && !slices.Contains(keys, k) && !strings.HasSuffix(k, "_digest") {
-				keys = append(keys, k)
-			}
+		for k := range s.Settings {
+			values[k] = map[string]bool{}
+		}
+	}
+	for k, seen := range values {
+		for _, s := range runs { // a run that lacks a setting differs from those that have it
+			seen[s.Settings[k]] = true
+		}
+		if len(seen) > 1 && !strings.HasSuffix(k, "_digest") {
+			keys = append(keys, k)
 		}
 	}
 	slices.Sort(keys)

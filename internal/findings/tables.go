@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -80,7 +81,7 @@ func scriptTable(gs []*judge.Experiment) format.Table {
 	for _, s := range runs {
 		row := []string{hashStart(s.Run), s.Label}
 		for _, k := range keys {
-			row = append(row, s.Settings[k])
+			row = append(row, cmp.Or(s.Settings[k], "–"))
 		}
 		for _, k := range own {
 			text := "–"
