@@ -111,8 +111,24 @@ func trialsPanel(q judge.SearchParam, all []judge.Search) chart.Panel {
 	return panel
 }
 
+// stoppedEarly says how many trials were stopped before the last epoch; "" if none was.
+func stoppedEarly(all []judge.Search) string {
+	stopped, trials := 0, 0
+	for _, s := range all {
+		for _, t := range s.Trials {
+			if trials++; t.Epochs < s.Budget() {
+				stopped++
+			}
+		}
+	}
+	if stopped == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d of %d stopped early", stopped, trials)
+}
+
 func curvesPicture(id string, all []judge.Search, runs []judge.Run) Picture {
-	p := Picture{Figure: chart.Figure{ID: id + "-curves", Title: "Learning curves, most of them stopped early",
+	p := Picture{Figure: chart.Figure{ID: id + "-curves", Title: "Learning curves" + stoppedEarly(all),
 		Caption: "One line per trial, as far as it was trained; thick: the best of each search. Trials whose loss became infinite have no line."}}
 	byHash := map[string]*judge.Run{}
 	for i := range runs {

@@ -56,3 +56,17 @@ func TestPicturesOfSearches(t *testing.T) {
 		t.Error(row)
 	}
 }
+
+// TestTrialsThatWereStopped are counted, and not spoken of where there are none.
+func TestTrialsThatWereStopped(t *testing.T) {
+	all := judgetest.SomeSearches([]float64{0.5}, []float64{0.4})
+	if got := stoppedEarly(all); got != ", 2 of 3 stopped early" {
+		t.Errorf("%q", got)
+	}
+	for i := range all[0].Trials {
+		all[0].Trials[i].Epochs = 9
+	}
+	if got := stoppedEarly(all); got != "" {
+		t.Errorf("%q", got)
+	}
+}

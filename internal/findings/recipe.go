@@ -11,6 +11,7 @@ import (
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/theoryfig"
 )
 
@@ -126,8 +127,10 @@ func (r Recipe) tiles(done []*judge.JudgedRun, claims []judge.Claim) []format.Ti
 	tiles := append(HeldTiles(claims),
 		tile(strconv.Itoa(len(done)), "finished runs"),
 		tile(strconv.Itoa(len(r.Runs)-len(done)), "failed or unfinished"),
-		tile(strconv.Itoa(len(judge.Seeds(done))), "seeds"),
-		tile(fmt.Sprintf("%d of %d", terminal, len(done)), "in the terminal phase"))
+		tile(strconv.Itoa(len(judge.Seeds(done))), "seeds"))
+	if !ofScripts(done) { // of which nobody knows
+		tiles = append(tiles, tile(fmt.Sprintf("%d of %d", terminal, len(done)), "in the terminal phase"))
+	}
 	if r.Compute != nil {
 		tiles = append(tiles, r.Compute.tiles()...)
 	}
@@ -145,6 +148,9 @@ func numberTable(numbers []judge.Comparison) format.Table {
 
 // variedTable lists the finished runs with the settings in which they differ.
 func variedTable(done []*judge.JudgedRun) format.Table {
+	if ofScripts(done) {
+		return scriptTable(done)
+	}
 	keys := variedKeys(done)
 	t := format.Table{Columns: append(append([]string{"run"}, keys...), "train acc.", "test acc.", "NC1", "terminal", "seconds", "program")}
 	for _, s := range done {
@@ -183,3 +189,6 @@ func variedKeys(runs []*judge.JudgedRun) (keys []string) {
 	slices.Sort(keys)
 	return keys
 }
+
+// ofScripts reports whether the runs are of somebody's own script, as those of a search may be.
+func ofScripts(runs []*judge.JudgedRun) bool { return len(runs) > 0 && runs[0].Kind == store.Script }

@@ -57,16 +57,12 @@ func limits(g *judge.Experiment) (format.Table, string) {
 const mostOwn = 6
 
 // scriptTable lists every finished run of scripts: in what it differs, and the first values that it reports.
-func scriptTable(gs []*judge.Experiment) format.Table {
-	var runs []*judge.JudgedRun
+func scriptTable(runs []*judge.JudgedRun) format.Table {
 	var own []judge.SeriesKey
-	for _, g := range gs {
-		for _, s := range g.Runs {
-			runs = append(runs, s)
-			for _, k := range s.OwnKeys() {
-				if !slices.Contains(own, k) {
-					own = append(own, k)
-				}
+	for _, s := range runs {
+		for _, k := range s.OwnKeys() {
+			if !slices.Contains(own, k) {
+				own = append(own, k)
 			}
 		}
 	}
@@ -98,7 +94,11 @@ func scriptTable(gs []*judge.Experiment) format.Table {
 // runTable lists every finished run.
 func runTable(gs []*judge.Experiment) format.Table {
 	if judge.OnlyScripts(gs) {
-		return scriptTable(gs)
+		var runs []*judge.JudgedRun
+		for _, g := range gs {
+			runs = append(runs, g.Runs...)
+		}
+		return scriptTable(runs)
 	}
 	t := format.Table{Columns: []string{"run", "label", "loss", "η", "seed", "epochs", "train acc.", "test acc.", "NC1", "dilation", "memorization", "terminal", "degenerate", "seconds", "program"}}
 	for _, g := range gs {
