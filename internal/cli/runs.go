@@ -8,6 +8,7 @@ import (
 
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/safetext"
 	trainer "collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
 )
@@ -78,6 +79,7 @@ func (c runsShowCmd) Run(a *app, r *store.Reader) error {
 	}
 	shown := shownRun{runRow: rowOf(run), Dir: r.RunDir(run.Hash), Theory: beside, Values: last}
 	if run.Kind == store.Script {
+		shown.Command = trainer.Command(shown.Dir)
 		shown.Output = trainer.Output(shown.Dir, outputLines)
 	}
 	for _, m := range later {
@@ -92,11 +94,12 @@ const outputLines = 8
 // shownRun is what runs show prints.
 type shownRun struct {
 	runRow
-	Dir    string      `json:"dir"`
-	Theory string      `json:"theory,omitempty"`         // the run beside the optimum over free features
-	Later  []laterRow  `json:"measured_later,omitempty"` // of what collapse study measure added
-	Output string      `json:"output,omitempty"`         // the last lines that a script wrote
-	Values []lastValue `json:"values"`
+	Dir     string      `json:"dir"`
+	Theory  string      `json:"theory,omitempty"`         // the run beside the optimum over free features
+	Later   []laterRow  `json:"measured_later,omitempty"` // of what collapse study measure added
+	Command string      `json:"command,omitempty"`        // how a script was started
+	Output  string      `json:"output,omitempty"`         // the last lines that a script wrote
+	Values  []lastValue `json:"values"`
 }
 
 // laterRow says where values come from that were measured after the run.
@@ -144,6 +147,9 @@ func printRun(a *app, run store.Run, shown shownRun) {
 	a.printf("files    %s\n", shown.Dir)
 	if run.Error != "" {
 		a.printf("error    %s\n", run.Error)
+	}
+	if shown.Command != "" {
+		a.print("command  " + safetext.Line(shown.Command) + "\n") // not folded, to be copied
 	}
 	a.printf("config   %s\n", run.Config)
 	if shown.Theory != "" {

@@ -83,7 +83,7 @@ func (c *studyRunCmd) Run(a *app) error {
 			keepCode(a, f.Trainer)
 		}
 		if over := f.Trainer.Overlooked; len(over) > 0 {
-			a.notef("the code imports %s, which [trainer] code does not name: a change of it makes no new runs\n", format.List(over[:min(len(over), shown)]))
+			a.notef("the code imports %s, which [trainer] code does not name: a change of it makes no new runs\n", format.Few(over, shown))
 		}
 	}
 	if !c.DryRun {
@@ -209,21 +209,23 @@ func checkedConfigs(f *study.File) ([]train.Config, error) {
 
 // dryRunOfScript prints what a study of a script would compute. Its cost depends on the script.
 func dryRunOfScript(a *app, f *study.File, items []study.Item) error {
-	missing := len(items)
+	missing, displaced := len(items), ""
 	lab, err := a.reader()
+	if err == nil {
+		var before []store.StudyRun
+		if before, err = lab.StudyRuns(f.Name); err == nil {
+			displaced = study.Displaced(f.Name, before, items)
+			missing, err = study.Missing(lab, items)
+		}
+	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	for _, it := range items {
-		if lab == nil {
-			break
-		}
-		if run, err := lab.Run(it.Hash); err == nil && run.Status == store.Done {
-			missing--
-		}
-	}
 	return a.emit(map[string]any{"study": f.Name, "runs": len(items), "missing": missing}, func() {
 		a.printf("%s: %d runs of a script, %d to compute; their cost depends on the script\n", f.Name, len(items), missing)
+		if displaced != "" {
+			a.printf("%s\n", displaced)
+		}
 	})
 }
 

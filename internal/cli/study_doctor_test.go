@@ -17,7 +17,7 @@ func TestASearchForWhatIsNeverReported(t *testing.T) {
 	right := fmt.Sprintf(scriptSearch, "random", "full")
 	file, lab := scriptStudy(t, strings.Replace(right, "test/loss", "test/los", 1))
 	_, errs := called(t, 1, "--lab", lab, "study", "run", file, "--workers", "1")
-	if !strings.Contains(errs, "reported no test/los") || !strings.Contains(errs, "it reported sum, test/loss") {
+	if !strings.Contains(errs, "reported no test/los") || !strings.Contains(errs, "it reported sum and test/loss") {
 		t.Error(errs)
 	}
 	begun := func() int {
@@ -144,6 +144,16 @@ func TestAGoalIsNotGuessed(t *testing.T) {
 	if best := found.Searches[0].Best; best == 0 || *found.Searches[0].Trials[best-1].Value != least {
 		t.Errorf("the best is trial %d, the least loss %g: %s", best, least, out)
 	}
+	best := found.Searches[0].Trials[found.Searches[0].Best-1]
+	if want := fmt.Sprintf("sh train.sh %s --wd 0", strings.Replace("--"+best.Settings[0], "=", " ", 1)); best.Command != want {
+		t.Errorf("%s was started by %q, wanted %q", best.Run, best.Command, want)
+	}
+	if out, _ := called(t, 0, "--lab", lab, "study", "status", "found"); !strings.Contains(out, "  best: "+best.Command+"\n") {
+		t.Error(out)
+	}
+	if out, _ := called(t, 0, "--lab", lab, "runs", "show", best.Run); !strings.Contains(out, "\ncommand  "+best.Command+"\n") {
+		t.Error(out)
+	}
 }
 
 // TestAnEarlierVersionOfAStudyIsTold: a file whose grid shrank, or another file of the same name, leaves runs behind.
@@ -158,7 +168,7 @@ func TestAnEarlierVersionOfAStudyIsTold(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Replace(scriptGrid, "wd = [0.0, 0.5]", "wd = [0.5]", 1)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs := called(t, 0, "--lab", lab, "study", "run", file); !strings.Contains(errs, "1 run of an earlier version of mine") {
+	if _, errs := called(t, 0, "--lab", lab, "study", "run", file); !strings.Contains(errs, "1 run of an earlier version of mine, whose file, code or settings were others, is no longer") {
 		t.Error(errs)
 	}
 }
@@ -218,10 +228,16 @@ func TestASearchSaysThatItsCodeHasChanged(t *testing.T) {
 	script := filepath.Join(filepath.Dir(file), "train.sh")
 	run("")
 	run("")
+	if out, _ := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=6", "--dry-run"); !strings.Contains(out, "\n4 finished runs of the lab count; 2 runs would be next\n") {
+		t.Error(out)
+	}
 	if err := os.WriteFile(script, []byte(shellTrainer+"# a comment\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	run("4 runs of an earlier version of found, whose file, code or settings were others, are no longer part of it")
+	if out, _ := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=4", "--dry-run"); !strings.Contains(out, "4 runs of an earlier version of found") || strings.Contains(out, "would be next") {
+		t.Error(out)
+	}
+	run("4 runs of an earlier version of found, whose code was another (train.sh), are no longer part of it")
 	for study, lines := range map[string]int{"": 1 + 8, "found": 1 + 4} { // with those that no longer count, or without
 		args := []string{"--lab", lab, "runs", "list"}
 		if study != "" {
@@ -238,5 +254,41 @@ func TestASearchSaysThatItsCodeHasChanged(t *testing.T) {
 	run("4 runs")
 	if text, err := os.ReadFile(filepath.Join(filepath.Dir(file), "log")); err != nil || strings.Count(string(text), "\n") != 8 {
 		t.Errorf("%q, %v: what is computed is computed again", text, err)
+	}
+}
+
+// TestAVersionStandsForTheCode: with one, an edit of the script computes nothing anew, and a number that changes does.
+func TestAVersionStandsForTheCode(t *testing.T) {
+	versioned := func(v string) string {
+		return strings.Replace(scriptGrid, "[trainer]\n", "[trainer]\nversion = "+v+"\n", 1)
+	}
+	file, lab := scriptStudy(t, versioned(`"1"`))
+	script, log := filepath.Join(filepath.Dir(file), "train.sh"), filepath.Join(filepath.Dir(file), "log")
+	run := func(wantRuns int) string {
+		t.Helper()
+		_, errs := called(t, 0, "--lab", lab, "study", "run", file)
+		if text, err := os.ReadFile(log); err != nil || strings.Count(string(text), "\n") != wantRuns {
+			t.Errorf("%d runs wanted: %q, %v", wantRuns, text, err)
+		}
+		return errs
+	}
+	run(2)
+	if err := os.WriteFile(script, []byte(shellTrainer+"# a comment\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if errs := run(2); strings.Contains(errs, "earlier version") {
+		t.Error(errs)
+	}
+	if err := os.WriteFile(file, []byte(versioned(`"2"`)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if errs := run(4); !strings.Contains(errs, "2 runs of an earlier version of mine, whose file, code or settings were others") {
+		t.Error(errs)
+	}
+	if err := os.WriteFile(file, []byte(versioned(`"`+strings.Repeat("x", 101)+`"`)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "[trainer] version has 101 bytes; wanted at most 100") {
+		t.Error(errs)
 	}
 }

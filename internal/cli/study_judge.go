@@ -25,6 +25,7 @@ type judgedStudy struct {
 	Of     int            `json:"of"`
 	Claims []judge.Claim  `json:"claims"`
 	Tables []judge.Tabled `json:"tables"`
+	stored bool           // the claims are those of the file when it last ran
 }
 
 func (c *studyJudgeCmd) Run(a *app) error {
@@ -79,7 +80,7 @@ func (c *studyJudgeCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	found := judgedStudy{name, len(runs), s.Runs, answers.Claims, tables}
+	found := judgedStudy{name, len(runs), s.Runs, answers.Claims, tables, name == c.Study}
 	return a.emit(found, func() { printJudged(a, found) })
 }
 
@@ -106,7 +107,11 @@ func finishedOf(lab *store.Reader, name string) ([]judge.Run, error) {
 }
 
 func printJudged(a *app, found judgedStudy) {
-	a.printf("%s: %d of %d runs are finished\n\n", found.Study, found.Runs, found.Of)
+	a.printf("%s: %d of %d runs are finished\n", found.Study, found.Runs, found.Of)
+	if found.stored {
+		a.printf("The claims are those that its file had when it last ran; collapse study judge FILE takes them as they are now.\n")
+	}
+	a.printf("\n")
 	a.printClaims(findings.AskedBy(found.Claims))
 	for _, t := range found.Tables {
 		a.printf("\n%s\n", t.Title)

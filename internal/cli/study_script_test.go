@@ -171,6 +171,18 @@ func TestAStudyIsJudgedByItsOwnClaims(t *testing.T) {
 		}
 		return byID
 	}
+	for claims, told := range map[string]bool{"mine": true, file: false} {
+		if out, _ := called(t, 0, "--lab", lab, "study", "judge", claims); strings.Contains(out, "takes them as they are now") != told {
+			t.Errorf("%s: %s", claims, out)
+		}
+	}
+	misspelt := filepath.Join(filepath.Dir(file), "misspelt.toml")
+	if err := os.WriteFile(misspelt, []byte(strings.Replace(text, `"test/loss", {`, `"test/los", {`, 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := called(t, 0, "--lab", lab, "study", "judge", misspelt); !strings.Contains(out, "has no test/los; did you mean test/loss?") {
+		t.Error(out)
+	}
 	found := judged("mine")
 	if c := found["decay"]; c.Verdict != judge.Holds || c.Source != judge.Ours || c.Effect == nil || len(c.Effect.Cells) != 1 || c.Effect.Cells[0].Seeds != 6 || math.Abs(float64(c.Effect.Cells[0].Value)-.5) > .02 {
 		t.Errorf("%+v", c)
@@ -274,7 +286,7 @@ func TestASearchOfAScriptThatNeverWorksIsStopped(t *testing.T) {
 		t.Error(out)
 	}
 	few := filepath.Join(t.TempDir(), "lab")
-	if out, errs := called(t, 1, "--lab", few, "--threads", "1", "study", "run", file, "--set", "search.trials=2"); !strings.Contains(errs, "all 2 runs failed") || !strings.Contains(out, "2 of 2 trials") {
+	if out, errs := called(t, 1, "--lab", few, "--threads", "1", "study", "run", file, "--set", "search.trials=2"); !strings.Contains(errs, "all 2 runs failed") || !strings.Contains(out, "2 of 2 trials begun, 0 of at most 18 epochs spent") {
 		t.Errorf("%s%s", out, errs)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -12,6 +13,7 @@ import (
 
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/safetext"
+	trainer "collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/coordinator"
@@ -24,10 +26,7 @@ func (c *studyRunCmd) search(a *app, f *study.File, o coordinator.Options) error
 		return err
 	}
 	if c.DryRun {
-		return a.emit(map[string]any{"study": f.Name, "trials": f.Search.Trials, "epochs": f.Search.Epochs}, func() {
-			a.printf("%s: a search of %d trials of at most %d epochs in each combination of the grid (%s, %s); the cost of a trial depends on how far it gets\n",
-				f.Name, f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule)
-		})
+		return dryRunOfSearch(a, f)
 	}
 	lab, err := a.openLab()
 	if err != nil {
@@ -39,6 +38,32 @@ func (c *studyRunCmd) search(a *app, f *study.File, o coordinator.Options) error
 		return err
 	}
 	return errors.Join(a.emit(done, func() { done.print(a) }), done.failure())
+}
+
+// dryRunOfSearch prints what a search would do, given what the lab has.
+func dryRunOfSearch(a *app, f *study.File) error {
+	lab, err := a.reader()
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	told := map[string]any{"study": f.Name, "trials": f.Search.Trials, "epochs": f.Search.Epochs, "counted": 0}
+	counted, next, displaced := 0, 0, ""
+	if err == nil {
+		if counted, next, displaced, err = trials.Foresee(lab, f); err != nil {
+			return err
+		}
+		told["counted"], told["next"] = counted, next
+	}
+	return a.emit(told, func() {
+		a.printf("%s: a search of %d trials of at most %d epochs in each combination of the grid (%s, %s); the cost of a trial depends on how far it gets\n",
+			f.Name, f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule)
+		if counted > 0 {
+			a.printf("%s of the lab count; %s would be next\n", format.Count(counted, "finished run"), format.Count(next, "run"))
+		}
+		if displaced != "" {
+			a.printf("%s\n", displaced)
+		}
+	})
 }
 
 // failure is the error of a search of which no run is done.
@@ -144,10 +169,11 @@ type trialRow struct {
 	Value    *float64     `json:"value"`
 	Test     *float64     `json:"test_accuracy"`
 	Error    string       `json:"error,omitempty"`
+	Command  string       `json:"command,omitempty"` // how a script was started
 }
 
-func trialRowOf(r trials.Row) trialRow {
-	row := trialRow{Role: r.Role, Run: r.Hash, Status: r.Status, Epochs: r.Epochs, Settings: append(append([]string{}, r.Settings...), r.Final...), Error: r.Error}
+func trialRowOf(lab *store.Reader, r trials.Row) trialRow {
+	row := trialRow{Role: r.Role, Run: r.Hash, Status: r.Status, Epochs: r.Epochs, Settings: append(append([]string{}, r.Settings...), r.Final...), Error: r.Error, Command: trainer.Command(lab.RunDir(r.Hash))}
 	if r.Role == study.RoleTrial {
 		row.Number = r.Number + 1
 	}
@@ -174,17 +200,17 @@ func searchRows(lab *store.Reader, s store.Study) ([]searchRow, error) {
 	for _, p := range found {
 		row := searchRow{Where: p.Where, Metric: f.Search.Metric, name: f.Search.MetricName(), Trials: []trialRow{}, Spent: p.Spent, Whole: p.Whole, Wanted: f.Search.Trials}
 		for _, r := range p.Rows {
-			row.Trials = append(row.Trials, trialRowOf(r))
+			row.Trials = append(row.Trials, trialRowOf(lab, r))
 		}
 		if p.Best >= 0 {
 			row.Best = p.Rows[p.Best].Number + 1
 		}
 		if p.Default != nil {
-			d := trialRowOf(*p.Default)
+			d := trialRowOf(lab, *p.Default)
 			row.Default = &d
 		}
 		for _, r := range p.Final {
-			row.Final = append(row.Final, trialRowOf(r))
+			row.Final = append(row.Final, trialRowOf(lab, r))
 		}
 		rows = append(rows, row)
 	}
@@ -230,7 +256,19 @@ func printSearches(a *app, rows []searchRow) {
 			line(map[string]string{study.RoleBest: "best, all data", study.RoleDefaultFinal: "default, all data"}[t.Role], t)
 		}
 		w.Flush()
+		if t, ok := s.best(); ok && t.Command != "" {
+			a.print("  best: " + safetext.Line(t.Command) + "\n") // not folded, to be copied
+		}
 	}
+}
+
+// best is the best trial, if there is one yet.
+func (s searchRow) best() (trialRow, bool) {
+	at := slices.IndexFunc(s.Trials, func(t trialRow) bool { return t.Number == s.Best })
+	if at < 0 {
+		return trialRow{}, false
+	}
+	return s.Trials[at], true
 }
 
 // tested reports whether any run has an accuracy on test samples.

@@ -27,7 +27,7 @@ const mostOthers = 400
 func OtherCurves(runs []judge.Run) Picture {
 	g := eachAlone(runs)
 	others := otherMeasures(g.Runs)
-	p := otherTitle(outlined(withoutSpread(trackFigure(g, "measures-more", g.Runs, others[:min(len(others), mostOthers)])), runs))
+	p := otherTitle(g, outlined(withoutSpread(trackFigure(g, "measures-more", g.Runs, others[:min(len(others), mostOthers)])), runs))
 	if n := len(others) - mostOthers; n > 0 {
 		p.Notes = append(p.Notes, format.Count(n, "more measure")+" not drawn; `collapse export` has all.")
 	}
@@ -39,7 +39,7 @@ func FoldedCurves(runs []judge.Run) (Picture, bool) {
 	some := slices.ContainsFunc(runs, func(r judge.Run) bool {
 		return slices.ContainsFunc(r.Keys(), func(k judge.SeriesKey) bool { return isOther(&r, k) })
 	})
-	return otherTitle(Picture{Figure: chart.Figure{ID: "measures-more", Columns: 3}}), some
+	return otherTitle(eachAlone(runs), Picture{Figure: chart.Figure{ID: "measures-more", Columns: 3}}), some
 }
 
 // outlined says of which runs some epochs are left out.
@@ -54,7 +54,12 @@ func outlined(p Picture, runs []judge.Run) Picture {
 	return p
 }
 
-func otherTitle(p Picture) Picture {
+func otherTitle(g *judge.Experiment, p Picture) Picture {
+	if g.OfScripts() {
+		p.Title = "What the script reported, against epoch"
+		p.Caption = "The name and the split of each value stand above its axis."
+		return p
+	}
 	p.Title = "Every other measure against epoch"
 	p.Caption = "Each axis is labelled with the measure's key and split. “clean” means the training samples that kept their label."
 	return p

@@ -66,7 +66,7 @@ func epochsOf(g *judge.Experiment, noise float64) Epochs {
 	rest.Title = "Every other measure against epoch" + level
 	rest.Caption = "As above. “clean” means the training samples that kept their label. The key and the split of each measure stand above its axis."
 	if g.OfScripts() { // which say nothing of label noise
-		first.Title, rest.Title = "Measures of collapse against epoch", "What the script reported against epoch"
+		first.Title, rest.Title = "Measures of collapse against epoch", "What the script reported, against epoch"
 		first.Caption = "Mean over seeds; the band runs from the smallest to the largest seed."
 		rest.Caption = first.Caption + " The name and the split of each value stand above its axis."
 	}

@@ -2,6 +2,7 @@
 package format
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -42,6 +43,14 @@ func List(words []string) string {
 	default:
 		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
 	}
+}
+
+// Few writes the first n words and says how many more there are: "a, b and 3 more".
+func Few(words []string, n int) string {
+	if len(words) <= n {
+		return List(words)
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(words[:n], ", "), len(words)-n)
 }
 
 // Measure writes a value of a measure for tables.

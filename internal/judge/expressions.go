@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/spelling"
 	"collapse.example/collapse/measure"
 )
 
@@ -120,7 +121,7 @@ func (r *JudgedRun) Value(name string, fraction float64) (float64, error) {
 		points = r.Rows("", "", name)
 	}
 	if len(points) == 0 {
-		return 0, fmt.Errorf("run %.12s has no %s", r.Hash, name)
+		return 0, fmt.Errorf("run %.12s has no %s%s", r.Hash, name, spelling.Suggestion(name, r.ownNames()))
 	}
 	if fraction == atStart && points[0].Step > 0 {
 		return 0, fmt.Errorf("run %.12s was not measured at epoch 0 (run.measure_start)", r.Hash)

@@ -72,6 +72,14 @@ func NameOf(k SeriesKey) string { return strings.TrimPrefix(k.Split+"/"+k.Measur
 // OfScripts reports whether the runs are of somebody's own script.
 func (g *Experiment) OfScripts() bool { return len(g.Runs) > 0 && g.Runs[0].Kind == store.Script }
 
+// ownNames are the names of OwnKeys.
+func (r *Run) ownNames() (names []string) {
+	for _, k := range r.OwnKeys() {
+		names = append(names, NameOf(k))
+	}
+	return names
+}
+
 // OnlyScripts reports whether all runs are of scripts; false without any.
 func OnlyScripts(gs []*Experiment) bool {
 	return len(gs) > 0 && !slices.ContainsFunc(gs, func(g *Experiment) bool { return !g.OfScripts() })

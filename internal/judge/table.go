@@ -148,9 +148,7 @@ func commonEpoch(done []*JudgedRun, name string) (int64, error) {
 		if len(points) > 0 {
 			with++
 		} else if reported == nil {
-			for _, k := range s.OwnKeys() {
-				reported = append(reported, NameOf(k))
-			}
+			reported = s.ownNames()
 		}
 		for _, p := range points {
 			have[p.Step]++

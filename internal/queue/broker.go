@@ -72,7 +72,7 @@ func connect(url string, opt Options, more ...nats.Option) (*Broker, error) {
 		nats.ReconnectHandler(func(*nats.Conn) { logf("the queue's server is back"); b.wake() }),
 		nats.DisconnectErrHandler(func(c *nats.Conn, err error) {
 			if err != nil && !c.IsClosed() {
-				logf("the queue's server is unreachable (%v); work continues", err)
+				logf("the queue's server is unreachable (%v): what it was started for may have ended; runs under way go on", err)
 			}
 		}),
 		nats.ErrorHandler(b.heedRefusal))...)

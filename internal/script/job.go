@@ -192,7 +192,7 @@ func (j *job) start() error {
 	if err := os.MkdirAll(j.dir.CheckpointsDir(), 0o777); err != nil {
 		return fmt.Errorf("script: %w", err)
 	}
-	info := runInfo{Format: format, Run: j.lease.Hash, Generation: j.lease.Generation, Settings: j.spec.Settings, Seed: j.spec.Seed, Epochs: j.spec.Epochs,
+	info := runInfo{Format: contract, Run: j.lease.Hash, Generation: j.lease.Generation, Settings: j.spec.Settings, Seed: j.spec.Seed, Epochs: j.spec.Epochs,
 		Horizon: j.spec.Horizon, FromEpoch: j.from, Dir: dir, Events: j.work.path(eventsFile), Heartbeat: j.work.path(heartbeatFile),
 		Captures: j.work.path(capturesDir), Threads: max(1, j.opts.Team.Threads()), Device: os.Getenv("CUDA_VISIBLE_DEVICES")}
 	if j.from > 0 {
@@ -205,6 +205,7 @@ func (j *job) start() error {
 	if _, own := j.spec.Settings[epochsFlag]; j.spec.Args != "" && !own && j.spec.reads(folder, "--"+epochsFlag) {
 		line = append(line, "--"+epochsFlag, fmt.Sprint(j.spec.Horizon))
 	}
+	writeCommand(j.dir, line)
 	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = folder, info.environment(j.work.path(runFile)), j.log, j.log
 	j.marked = time.Now()

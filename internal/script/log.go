@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/inputfile"
 	"collapse.example/collapse/internal/jail"
 	"collapse.example/collapse/internal/rundir"
@@ -89,25 +90,41 @@ func lastOf(text []byte, n int) string {
 	return strings.Join(all[max(0, len(all)-n):], "\n")
 }
 
+// writeCommand notes how a script is started, for Command. Like output, it is no result, so that a full disk is noticed elsewhere.
+func writeCommand(dir rundir.Dir, line []string) {
+	words := make([]string, len(line))
+	for i, word := range line {
+		words[i] = format.ShellWord(word)
+	}
+	_ = os.WriteFile(dir.ScriptCommand(), []byte(strings.Join(words, " ")+"\n"), 0o666)
+}
+
+// Command is how the newest attempt of a run's script was started, as a shell takes it; "" if that is not known.
+func Command(dir string) string { return lastOf(endOf(dir, rundir.Dir(dir).ScriptCommand()), 1) }
+
 // Output is the end of what the script of a run wrote to its output, at most so many lines; "" if there is none, or none that may be read.
 func Output(dir string, lines int) string {
-	path := rundir.Dir(dir).ScriptLog()
+	return lastOf(endOf(dir, rundir.Dir(dir).ScriptLog()), lines)
+}
+
+// endOf is the end of a file below dir, the folder of a run, which anybody may have written.
+func endOf(dir, path string) []byte {
 	if jail.Below(dir, path) != nil {
-		return ""
+		return nil
 	}
 	f, err := inputfile.Open(path)
 	if err != nil {
-		return ""
+		return nil
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || info.Size() == 0 {
-		return ""
+		return nil
 	} else if _, err := f.Seek(max(0, info.Size()-tailBytes), io.SeekStart); err != nil {
-		return ""
+		return nil
 	}
 	text, err := io.ReadAll(io.LimitReader(f, tailBytes))
 	if err != nil {
-		return ""
+		return nil
 	}
-	return lastOf(text, lines)
+	return text
 }

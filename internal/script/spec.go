@@ -24,6 +24,7 @@ import (
 type Spec struct {
 	Command []string          `json:"command"`           // program and arguments, started in the folder of the code
 	Code    map[string]string `json:"code"`              // SHA-256 of the files that compute the run, by path in that folder
+	Version string            `json:"version,omitempty"` // stands for Code in the identity, if not ""
 	Data    []string          `json:"data,omitempty"`    // SHA-256 of the files that it reads, ordered by name
 	Epochs  int               `json:"epochs"`            // the run ends after this one
 	Horizon int               `json:"horizon"`           // the length that schedules are made for; larger than Epochs if a search stops the run early, smaller if the run goes on from a shorter one
@@ -50,8 +51,11 @@ const (
 	SaveNone = "none"
 )
 
-// MostEpochs is the largest number of epochs of a run.
-const MostEpochs = 1_000_000
+// MostEpochs is the largest number of epochs of a run, MostVersion the longest version in bytes.
+const (
+	MostEpochs  = 1_000_000
+	MostVersion = 100
+)
 
 // Keys that are not the user's own: those of the run, and of the trainer.
 const (
@@ -77,6 +81,9 @@ func CheckKey(key string) string {
 // Canonical returns the JSON that determines the identity.
 func (s Spec) Canonical() ([]byte, error) {
 	trainer := map[string]any{"command": s.Command, "code": s.Code}
+	if s.Version != "" {
+		trainer = map[string]any{"command": s.Command, "version": s.Version}
+	}
 	if len(s.Data) > 0 {
 		trainer["data"] = s.Data
 	}
@@ -129,6 +136,8 @@ func (s Spec) check() error {
 		return fmt.Errorf("script: %d epochs; wanted 1 to %d", s.Epochs, MostEpochs)
 	case s.Horizon < 1 || s.Horizon > MostEpochs:
 		return fmt.Errorf("script: a horizon of %d; wanted 1 to %d", s.Horizon, MostEpochs)
+	case len(s.Version) > MostVersion:
+		return fmt.Errorf("script: a version of %d bytes", len(s.Version))
 	case s.Silence < 0:
 		return fmt.Errorf("script: a silence of %v", s.Silence)
 	}

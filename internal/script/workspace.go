@@ -20,8 +20,8 @@ const (
 	capturesDir   = "captures"
 )
 
-// format is the format of run.json and of the events.
-const format = "collapse-script 1"
+// contract is the format of run.json and of the events.
+const contract = "collapse-script 1"
 
 // runInfo is run.json: what a script is told. docs/trainers.md describes it.
 type runInfo struct {

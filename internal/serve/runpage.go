@@ -14,6 +14,7 @@ import (
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/measurement"
 	"collapse.example/collapse/internal/rundir"
+	"collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/measure"
 )
@@ -32,6 +33,8 @@ type runPage struct {
 	Log      []logLine
 	Measures []measure.Property // that the log has columns for
 	Rerun    string             // the command that resumes it or computes it again
+	Command  string             // how its script was started
+	Output   string             // the end of what that wrote
 }
 
 type tile struct{ Value, Name string }
@@ -46,7 +49,7 @@ type logLine struct {
 	Dilation             string
 }
 
-// logLines is how many of the newest epochs the log shows.
+// logLines is how many of the newest epochs, and of the last lines of a script's output, the log shows.
 const logLines = 40
 
 // find returns the run that a request names, by its hash or the start of it, and the folder of its files.
@@ -105,6 +108,9 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.Log, p.Measures = logOf(&run), measure.Properties()
 	p.Rerun = rerun(run.Run, dir)
+	if run.Kind == store.Script {
+		p.Command, p.Output = script.Command(dir), script.Output(dir, logLines)
+	}
 	s.write(w, http.StatusOK, "run", &p) // a pointer, because the template calls methods of the run
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 // TestPagesOfAScript opens the pages of a study of a script: they show its settings and its own numbers.
 func TestPagesOfAScript(t *testing.T) {
 	folder := t.TempDir()
-	text := `for e in 1 2 3; do echo "{\"generation\": $COLLAPSE_GENERATION, \"epoch\": $e, \"values\": {\"test/loss\": 0.$e, \"test/accuracy\": 0.9, \"temperature\": 3}}" >> "$COLLAPSE_EVENTS"; done
+	text := `echo "a < b"; for e in 1 2 3; do echo "{\"generation\": $COLLAPSE_GENERATION, \"epoch\": $e, \"values\": {\"test/loss\": 0.$e, \"test/accuracy\": 0.9, \"temperature\": 3}}" >> "$COLLAPSE_EVENTS"; done
 		echo "{\"generation\": $COLLAPSE_GENERATION, \"done\": true}" >> "$COLLAPSE_EVENTS"`
 	if err := os.WriteFile(filepath.Join(folder, "train.sh"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestPagesOfAScript(t *testing.T) {
 		"study/tables/1.tex?study=mine":               {`\begin{tabular}`, `4 & 0.3 & 1`},
 		"study/tables/1.csv?study=mine":               {"width_of_mine,value,mean,lo,hi,seeds,runs,of,missing\n4,test/loss,0.3,,,1,1,1,"},
 		"study/figures/search-curves.json?study=mine": {"0.1", "0.2", "0.3"},
-		"run/" + a:                                    {"width_of_mine", "<h1>width_of_mine 4</h1>", "test accuracy", "90.0"},
+		"run/" + a:                                    {"width_of_mine", "<h1>width_of_mine 4</h1>", "test accuracy", "90.0", "What the script reported, against epoch", "<code>sh train.sh</code>", "data-output>a &lt; b</pre>"},
 		"compare?run=" + a + "&run=" + b:              {"width_of_mine"},
 		"compare":                                     {a[:12]},
 		"run/" + a + "/figures/all.json":              {"0.3"},

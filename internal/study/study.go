@@ -48,8 +48,10 @@ package study
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
 )
@@ -69,21 +71,62 @@ func TrainItem(cfg train.Config, note string) (Item, error) {
 	return Item{Hash: hash, Member: store.Member{Spec: store.Spec{Kind: store.Train, Config: canonical}, Note: note, Payload: train.Changes(cfg)}}, nil
 }
 
-// Displaced says which runs a study had before that are not among its items now; "" if none.
+// Missing is the number of items that the lab has no finished run of.
+func Missing(lab *store.Reader, items []Item) (n int, err error) {
+	for _, it := range items {
+		run, err := lab.Run(it.Hash)
+		if err != nil && !store.IsNotFound(err) {
+			return 0, err
+		}
+		if err != nil || run.Status != store.Done {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// Displaced says which runs a study had before that are not among its items now, and which files of their code were others; "" if none.
 func Displaced(name string, before []store.StudyRun, items []Item) string {
 	stay := map[string]bool{}
 	for _, it := range items {
 		stay[it.Hash] = true
 	}
 	before = slices.DeleteFunc(slices.Clone(before), func(r store.StudyRun) bool { return stay[r.Hash] })
+	why := "file, code or settings were others"
+	if files := changedFiles(before, items); len(files) > 0 {
+		why = "code was another (" + format.Few(files, 3) + ")"
+	}
 	switch n := len(before); n {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("1 run of an earlier version of %s, whose file, code or settings were others, is no longer part of it; the lab keeps it (collapse runs list), and it counts again once the change is undone", name)
+		return fmt.Sprintf("1 run of an earlier version of %s, whose %s, is no longer part of it; the lab keeps it (collapse runs list), and it counts again once the change is undone", name, why)
 	default:
-		return fmt.Sprintf("%d runs of an earlier version of %s, whose file, code or settings were others, are no longer part of it; the lab keeps them (collapse runs list), and they count again once the change is undone", n, name)
+		return fmt.Sprintf("%d runs of an earlier version of %s, whose %s, are no longer part of it; the lab keeps them (collapse runs list), and they count again once the change is undone", n, name, why)
 	}
+}
+
+// changedFiles are the files that runs of a script had in another form than the study's items have now, or that one of them lacks.
+func changedFiles(before []store.StudyRun, items []Item) []string {
+	changed := map[string]bool{}
+	if len(items) == 0 || items[0].Spec.Kind != store.Script {
+		return nil
+	}
+	now, err := specOf(items[0].Payload)
+	for _, r := range before {
+		was, wrong := specOf(r.Payload)
+		if err != nil || wrong != nil || r.Kind != store.Script || was.Version != now.Version {
+			return nil
+		}
+		for name := range was.Code {
+			changed[name] = changed[name] || was.Code[name] != now.Code[name]
+		}
+		for name := range now.Code {
+			changed[name] = changed[name] || was.Code[name] != now.Code[name]
+		}
+	}
+	maps.DeleteFunc(changed, func(_ string, other bool) bool { return !other })
+	return slices.Sorted(maps.Keys(changed))
 }
 
 // Save creates or changes a study in the lab and returns its number of items; items with the same identity count once.

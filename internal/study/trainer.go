@@ -25,6 +25,7 @@ import (
 //	[trainer]
 //	command = ["python3", "train.py"]       # started in the folder of the file
 //	code    = ["train.py", "models/*.py"]   # what computes the runs: part of their identity; default: files that the command names and what they import
+//	version = "1"                           # stands for the code in the identity: while it stays, changed code makes no other runs; default: none
 //	data    = ["/data/mnist/*"]             # files whose content is part of the identity, too; default: none
 //	epochs  = 100
 //	horizon = 100                           # what schedules are made for; default: epochs
@@ -43,6 +44,7 @@ type Trainer struct {
 type trainerTable struct {
 	Command, Code, Data []string
 	Epochs, Horizon     int
+	Version             string
 	Args, Silence       string
 	SaveFeatures        string `toml:"save_features"`
 	Digests             *trainerDigests
@@ -58,7 +60,7 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 	if t == nil {
 		return
 	}
-	s := script.Spec{Command: t.Command, Epochs: t.Epochs, Horizon: t.Epochs, Args: t.Args, SaveFeatures: t.SaveFeatures}
+	s := script.Spec{Command: t.Command, Version: t.Version, Epochs: t.Epochs, Horizon: t.Epochs, Args: t.Args, SaveFeatures: t.SaveFeatures}
 	if len(t.Command) == 0 || t.Command[0] == "" {
 		bad.add(`[trainer] command is missing; wanted the program and its arguments, such as command = ["python3", "train.py"]`)
 		return
@@ -69,6 +71,9 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 	}
 	if t.Args != "" && t.Args != script.Flags && t.Args != script.FlagsNo {
 		bad.add("[trainer] args is %q; wanted %q, %q (a setting that is false as --no-key), or leave it out", t.Args, script.Flags, script.FlagsNo)
+	}
+	if len(t.Version) > script.MostVersion {
+		bad.add("[trainer] version has %d bytes; wanted at most %d", len(t.Version), script.MostVersion)
 	}
 	switch s.SaveFeatures {
 	case "last":
@@ -140,6 +145,9 @@ func (t *Trainer) text() string {
 	var b strings.Builder
 	s := t.spec
 	fmt.Fprintf(&b, "\n[trainer]\ncommand = %s\nepochs = %d\nargs = %s\n", train.Literal(s.Command), s.Horizon, train.Literal(s.Args))
+	if s.Version != "" {
+		fmt.Fprintf(&b, "version = %s\n", train.Literal(s.Version))
+	}
 	if s.Silence > 0 {
 		fmt.Fprintf(&b, "silence = %q\n", s.Silence)
 	}

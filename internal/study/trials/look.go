@@ -12,11 +12,12 @@ import (
 // Row is the outcome of one run of a search.
 type Row struct {
 	study.Trial
-	Hash   string
-	Status store.Status
-	Error  string
-	Value  float64 // the search's metric at the run's last epoch; NaN: none
-	Test   float64 // test accuracy at that epoch
+	Hash    string
+	Status  store.Status
+	Error   string
+	Reached int     // the last epoch with values, of this run or of one that it goes on from
+	Value   float64 // the search's metric at the run's last epoch; NaN: none
+	Test    float64 // test accuracy at that epoch
 }
 
 func (r Row) ended() bool { return r.Status == store.Done || r.Status == store.Failed }
@@ -28,7 +29,7 @@ type Found struct {
 	Best    int   // index in Rows of the best among those that went furthest; -1: none
 	Default *Row
 	Final   []Row // runs on all samples
-	Spent   int   // epochs trained by trials that ended, each counted once
+	Spent   int   // epochs that trials which ended have values of, each counted once
 	Whole   int   // epochs that all trials would take without early stopping
 }
 
@@ -44,11 +45,12 @@ func Look(lab *store.Reader, f *study.File) ([]Found, error) {
 		found[i] = Found{Where: c.Where, Best: -1, Whole: f.Search.Trials * f.Search.Epochs}
 	}
 	for _, r := range runs {
-		row := Row{Trial: study.TrialOf(r.Payload), Hash: r.Hash, Status: r.Status, Error: r.Error, Value: math.NaN(), Test: math.NaN()}
+		row := Row{Trial: study.TrialOf(r.Payload), Hash: r.Hash, Status: r.Status, Error: r.Error, Reached: int(r.Epoch), Value: math.NaN(), Test: math.NaN()}
 		if row.Role == "" || row.Place < 0 || row.Place >= len(found) {
 			continue // left from an earlier source of the study
 		}
 		if r.Status == store.Done {
+			row.Reached = row.Epochs
 			if row.Value, err = lastOf(lab, r.Hash, f.Search.Key(), row.Epochs); err != nil {
 				return nil, err
 			}
@@ -86,11 +88,16 @@ func (f *Found) take(row Row) {
 	switch row.Role {
 	case study.RoleTrial:
 		at := slices.IndexFunc(f.Rows, func(r Row) bool { return r.Number == row.Number })
-		switch {
-		case at < 0:
+		if at < 0 {
 			f.Rows = append(f.Rows, row)
-		case row.ended() == f.Rows[at].ended() && f.Rows[at].Epochs < row.Epochs, row.ended() && !f.Rows[at].ended():
+			return
+		}
+		old := f.Rows[at]
+		if row.ended() == old.ended() && old.Epochs < row.Epochs || row.ended() && !old.ended() {
 			f.Rows[at] = row
+		}
+		if row.ended() && old.ended() {
+			f.Rows[at].Reached = max(row.Reached, old.Reached)
 		}
 	case study.RoleDefault:
 		f.Default = &row
@@ -103,7 +110,7 @@ func (f *Found) conclude(goal string) {
 	slices.SortFunc(f.Rows, func(a, b Row) int { return cmp.Compare(a.Number, b.Number) })
 	for i, r := range f.Rows {
 		if r.ended() {
-			f.Spent += r.Epochs
+			f.Spent += r.Reached
 		}
 		if math.IsNaN(r.Value) {
 			continue

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/search"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
@@ -73,13 +74,8 @@ type UnreportedError struct {
 }
 
 func (e *UnreportedError) Error() string {
-	const most = 12
-	names := strings.Join(e.Reported[:min(len(e.Reported), most)], ", ")
-	if more := len(e.Reported) - most; more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
 	return fmt.Sprintf("study %s: run %.12s has ended and reported no %s, the metric of [search], so that no trial is better than another; it reported %s. Name one of these in the file, and start it again: what is computed stays",
-		e.Study, e.Run, e.Metric, names)
+		e.Study, e.Run, e.Metric, format.Few(e.Reported, 12))
 }
 
 // execute computes rounds until the last has ended, or until there is reason to look at the study anew. It stops when the first trial that ends
@@ -165,6 +161,21 @@ func planOf(lab *store.Reader, f *study.File, memos []search.Memo) (*plan, error
 		whole.items, whole.last = append(whole.items, p.items...), whole.last && p.last
 	}
 	return whole, nil
+}
+
+// Foresee says how many finished runs of the lab a search would take as its own, how many it would compute first, and which runs would no
+// longer be part of it.
+func Foresee(lab *store.Reader, f *study.File) (counted, next int, displaced string, err error) {
+	before, err := lab.StudyRuns(f.Name)
+	if err != nil {
+		return 0, 0, "", err
+	}
+	p, err := planOf(lab, f, nil)
+	if err != nil {
+		return 0, 0, "", err
+	}
+	missing, err := study.Missing(lab, p.items)
+	return len(p.items) - missing, missing, study.Displaced(f.Name, before, p.items), err
 }
 
 // place adds the runs of one combination: the default, the trials so far, and, after the last of them, the final ones.

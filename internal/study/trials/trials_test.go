@@ -233,10 +233,11 @@ func sameBeginning(t *testing.T, lab *store.Lab, from, hash string) {
 
 // While a trial continues from a rung, its result there stands; if it then fails, it has failed.
 func TestATrialUnderWayKeepsWhatItReached(t *testing.T) {
-	row := func(epochs int, status store.Status, value float64) Row {
-		return Row{Trial: study.Trial{Role: study.RoleTrial, Number: 3, Epochs: epochs}, Status: status, Value: value}
+	row := func(epochs int, status store.Status, reached int, value float64) Row {
+		return Row{Trial: study.Trial{Role: study.RoleTrial, Number: 3, Epochs: epochs}, Status: status, Reached: reached, Value: value}
 	}
-	asked, done, running, failed := row(3, store.Pending, math.NaN()), row(3, store.Done, 0.5), row(9, store.Running, math.NaN()), row(9, store.Failed, math.NaN())
+	asked, done, running := row(3, store.Pending, 0, math.NaN()), row(3, store.Done, 3, 0.5), row(9, store.Running, 4, math.NaN())
+	failed, atOnce := row(9, store.Failed, 5, math.NaN()), row(9, store.Failed, 0, math.NaN())
 	for name, c := range map[string]struct {
 		rows          []Row
 		epochs, spent int
@@ -245,7 +246,9 @@ func TestATrialUnderWayKeepsWhatItReached(t *testing.T) {
 	}{
 		"promoted":          {[]Row{done, running}, 3, 3, store.Done, 0},
 		"promoted, turned":  {[]Row{running, done}, 3, 3, store.Done, 0},
-		"failed further on": {[]Row{done, failed}, 9, 9, store.Failed, -1},
+		"failed further on": {[]Row{done, failed}, 9, 5, store.Failed, -1},
+		"failed at once":    {[]Row{done, atOnce}, 9, 3, store.Failed, -1},
+		"turned":            {[]Row{atOnce, done}, 9, 3, store.Failed, -1},
 		"nothing has ended": {[]Row{asked, running}, 9, 0, store.Running, -1},
 	} {
 		f := Found{Best: -1}
