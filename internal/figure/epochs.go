@@ -112,17 +112,25 @@ var mainKeys = sync.OnceValue(func() map[judge.SeriesKey]bool {
 
 // isOther reports whether a run has values of the last layer in a series that the main figure lacks.
 func isOther(r *judge.Run, k judge.SeriesKey) bool {
-	return k.Layer == "" && !mainKeys()[k] && slices.ContainsFunc(r.Rows(k.Split, "", k.Measure), func(p store.Point) bool { return p.Missing == "" })
+	return !mainKeys()[k] && hasValues(r, k)
 }
 
-// otherMeasures lists every (split, measure) that the runs have and the main figure lacks, in the
-// order of the registry; measures that the registry does not know come last, by name.
-func otherMeasures(runs []*judge.JudgedRun) []tracked {
+// hasValues reports whether a run has values of the last layer in a series.
+func hasValues(r *judge.Run, k judge.SeriesKey) bool {
+	return k.Layer == "" && slices.ContainsFunc(r.Rows(k.Split, "", k.Measure), func(p store.Point) bool { return p.Missing == "" })
+}
+
+// otherMeasures lists every (split, measure) that the runs have and the main figure lacks.
+func otherMeasures(runs []*judge.JudgedRun) []tracked { return measuresOf(runs, isOther) }
+
+// measuresOf lists every (split, measure) of runs that is wanted, in the order of the registry; measures that the registry does not know
+// come last, by name.
+func measuresOf(runs []*judge.JudgedRun, wanted func(*judge.Run, judge.SeriesKey) bool) []tracked {
 	seen := map[judge.SeriesKey]bool{}
 	var keys []judge.SeriesKey
 	for _, s := range runs {
 		for _, k := range s.Keys() {
-			if !seen[k] && isOther(s.Run, k) {
+			if !seen[k] && wanted(s.Run, k) {
 				seen[k] = true
 				keys = append(keys, k)
 			}

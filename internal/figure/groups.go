@@ -3,8 +3,10 @@ package figure
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 )
 
@@ -33,6 +35,39 @@ func Groups(runs []judge.Run, by string) (groups []Group) {
 	return groups
 }
 
+// MostGroups is how many groups one picture can distinguish.
+const MostGroups = 12
+
+// Varied lists the settings that have several values among the runs, without those that follow from others. A setting that some runs lack
+// has no effect in them.
+func Varied(runs []judge.Run) (keys []string) {
+	for _, d := range judge.Differences(runs) {
+		if d.Key == "data.noise_seed" || strings.HasSuffix(d.Key, "_digest") {
+			continue
+		}
+		found := map[string]bool{}
+		for i := range runs {
+			if v, has := runs[i].Settings[d.Key]; has {
+				found[v] = true
+			}
+		}
+		if len(found) > 1 {
+			keys = append(keys, d.Key)
+		}
+	}
+	return keys
+}
+
+// ByOneSetting are runs by the first setting that has a few values among them, or all together, by none.
+func ByOneSetting(runs []judge.Run) (groups []Group, by string) {
+	for _, key := range Varied(runs) {
+		if groups := Groups(runs, key); key != "run.seed" && len(groups) <= MostGroups {
+			return groups, key
+		}
+	}
+	return []Group{{Words: format.Count(len(runs), "run"), Runs: runs}}, ""
+}
+
 // GroupCurves draws the main measures against epoch, one curve per group: the mean over its runs and the band from the smallest to the
 // largest.
 func GroupCurves(groups []Group) Picture { return ofGroups("measures", groups, mainMeasures) }
@@ -52,8 +87,11 @@ func ofGroups(id string, groups []Group, what []tracked) Picture {
 		g.Curves = append(g.Curves, group.Words)
 	}
 	if g.OfScripts() {
-		what = otherMeasures(g.Runs)
+		what = measuresOf(g.Runs, hasValues)
 		what = what[:min(len(what), mostOwnPanels)]
+		for i, m := range what {
+			what[i].title = judge.NameOf(judge.SeriesKey{Split: m.splits[0], Measure: m.key})
+		}
 	}
 	p := trackFigure(g, id, g.Runs, what)
 	for i := range p.Panels {

@@ -3,6 +3,7 @@ package figure
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,7 +15,10 @@ import (
 // bestPicture is every trial's value in the order the trials were proposed, and the best so far.
 func bestPicture(id string, all []judge.Search) Picture {
 	p := Picture{Figure: chart.Figure{ID: id + "-best", Title: "Best so far",
-		Caption: "One point per trial of every seed, in the order proposed, at its last trained epoch. Lines: the best so far, one per search; a trial that was trained further ranks above one that was stopped, whatever their values. Dashed: the default settings, mean over the searches."}}
+		Caption: "One point per trial of every seed, in the order proposed, at its last trained epoch. Lines: the best so far, one per search; a trial that was trained further ranks above one that was stopped, whatever their values."}}
+	if slices.ContainsFunc(all, func(s judge.Search) bool { return s.Default != nil }) {
+		p.Caption += " Dashed: the default settings, mean over the searches."
+	}
 	for color, group := range judge.SearchGroups(all) {
 		p.Panels = append(p.Panels, bestPanel(color, group, all))
 	}
@@ -75,20 +79,42 @@ func bestPanel(color int, group string, all []judge.Search) chart.Panel {
 	return panel
 }
 
-// FoundInSearches has a line per search: what it found and how good that is.
-func FoundInSearches(all []judge.Search) format.Table {
-	t := format.Table{Columns: []string{"search", "best settings", all[0].Called, "default", "test accuracy, all samples", "default", "epochs", "without stopping"}}
+// FoundInSearches has a line per search: what it found and how good that is, with columns for the default settings and for training on all
+// samples where a search has tried those. about says what the columns are.
+func FoundInSearches(all []judge.Search) (t format.Table, about string) {
+	byDefault := slices.ContainsFunc(all, func(s judge.Search) bool { return s.Default != nil })
+	final := slices.ContainsFunc(all, func(s judge.Search) bool { return !math.IsNaN(s.Final[0]) || !math.IsNaN(s.Final[1]) })
+	t.Columns, about = []string{"search", "best settings", all[0].Called}, "The best settings of each search, and their value in its trials"
+	if byDefault {
+		t.Columns, about = append(t.Columns, "default"), about+" next to that of the default settings"
+	}
+	if final {
+		t.Columns, about = append(t.Columns, "test accuracy, all samples", "default"), about+"; the test accuracy of both after training on all samples, including the held-out ones"
+	}
+	t.Columns = append(t.Columns, "epochs", "without stopping")
 	for _, s := range all {
-		row := []string{s.Group, "–", "–", "–", format.Percent(s.Final[0]), format.Percent(s.Final[1]), strconv.Itoa(s.Spent), strconv.Itoa(s.Whole)}
+		row := []string{s.Group, "–", "–"}
 		if s.Best >= 0 {
 			row[1], row[2] = bestSettings(s), format.Digits(s.Trials[s.Best].Value)
 		}
-		if s.Default != nil {
-			row[3] = format.Digits(s.Default.Value)
+		switch {
+		case byDefault && s.Default != nil:
+			row = append(row, format.Digits(s.Default.Value))
+		case byDefault:
+			row = append(row, "–")
 		}
-		t.Rows = append(t.Rows, row)
+		if final {
+			row = append(row, format.Percent(s.Final[0]), format.Percent(s.Final[1]))
+		}
+		t.Rows = append(t.Rows, append(row, strconv.Itoa(s.Spent), strconv.Itoa(s.Whole)))
 	}
-	return t
+	if !slices.ContainsFunc(all, func(s judge.Search) bool { return s.Group != "" }) { // one search has no name
+		t.Columns = t.Columns[1:]
+		for i := range t.Rows {
+			t.Rows[i] = t.Rows[i][1:]
+		}
+	}
+	return t, about + ". Epochs: of all trials, and the number had none been stopped."
 }
 
 func bestSettings(s judge.Search) string {

@@ -51,7 +51,8 @@ func TestPicturesOfSearches(t *testing.T) {
 	if gamma := p.Panels[1]; gamma.Series[0].X[0] != 1 || len(gamma.X.Ticks) != 2 {
 		t.Errorf("over the factor: %+v", gamma)
 	}
-	row := strings.Join(FoundInSearches(all).Rows[0], "|")
+	found, _ := FoundInSearches(all)
+	row := strings.Join(found.Rows[0], "|")
 	if !strings.Contains(row, "optim.lr 0.1") || !strings.Contains(row, "|12|27") {
 		t.Error(row)
 	}

@@ -59,6 +59,7 @@ type RecipeFindings struct {
 	PaperTable format.Table
 	Compared   []judge.Comparison // what PaperTable shows
 	FoundTable format.Table       // of searches
+	FoundAbout string             // what its columns are
 	Tabled     []judge.Tabled
 }
 
@@ -72,7 +73,7 @@ func (f RecipeFindings) SoFar() Judged {
 
 // Judge says what the runs of a recipe show. Unfinished runs are not drawn.
 func (r Recipe) Judge() (RecipeFindings, error) {
-	f := RecipeFindings{Recipe: r, Trains: true, Common: Common{Config: commonSettings(r.Runs)}}
+	f := RecipeFindings{Recipe: r, Trains: true, Common: Common{Config: commonSettings(r.Runs), Words: saysCollapse(r.Runs)}}
 	done := judge.Finished(r.Runs)
 	if r.Memorization { // the paper's figure first, then the recipe's other figures
 		f.Pictures = figure.Memorization(r.Runs)
@@ -86,7 +87,7 @@ func (r Recipe) Judge() (RecipeFindings, error) {
 	}
 	f.Pictures = append(f.Pictures, figure.OfSearches(r.ID, r.Searches, r.Runs)...)
 	if len(r.Searches) > 0 {
-		f.FoundTable = figure.FoundInSearches(r.Searches)
+		f.FoundTable, f.FoundAbout = figure.FoundInSearches(r.Searches)
 	}
 	f.Tabled, f.Notes = tabulate(r.Tables, r.Runs, f.Notes)
 	answers, err := judge.Questions{Claims: r.Claims, Numbers: r.Numbers, Printed: r.Printed, PapersScale: r.PapersScale, Memorization: r.Memorization, Searches: r.Searches}.Judge(r.Runs)
@@ -125,9 +126,9 @@ func (r Recipe) tiles(done []*judge.JudgedRun, claims []judge.Claim) []format.Ti
 		}
 	}
 	tiles := append(HeldTiles(claims),
-		tile(strconv.Itoa(len(done)), "finished runs"),
+		counted(len(done), "finished run", "finished runs"),
 		tile(strconv.Itoa(len(r.Runs)-len(done)), "failed or unfinished"),
-		tile(strconv.Itoa(len(judge.Seeds(done))), "seeds"))
+		counted(len(judge.Seeds(done)), "seed", "seeds"))
 	if !ofScripts(done) { // of which nobody knows
 		tiles = append(tiles, tile(fmt.Sprintf("%d of %d", terminal, len(done)), "in the terminal phase"))
 	}

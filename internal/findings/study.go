@@ -17,6 +17,7 @@ import (
 	"collapse.example/collapse/internal/question"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/measure"
 )
 
 // Study is a set of runs with the text of their page. Only Runs must be set.
@@ -56,6 +57,7 @@ type Common struct {
 	Config               []Setting
 	TakenTable           format.Table                    // settings that a search found for the runs, and in which trial
 	Single               bool                            // it is about one run
+	Words                bool                            // it needs the words of collapse explained: not where scripts report only values of their own
 	OfRuns               iter.Seq2[StudyFindings, error] // of each run alone, made one by one; nil unless asked for
 }
 
@@ -70,6 +72,7 @@ type StudyFindings struct {
 	Facts            []string      // the numbers of each loss
 	Claims           []judge.Claim // of the study's file, then of its groups
 	Asked            *Asked        // nil: the study asks nothing of its own
+	Together         *Together     // of a script's runs that differ in their settings; they have no groups then
 	Groups           []Group
 	Map              figure.Picture // of the settings, where there are more than have a group; no panels: none
 	Further          int            // settings without a group
@@ -92,30 +95,14 @@ func (f StudyFindings) Headline() string { return strings.TrimSpace(f.Finding + 
 // Judge says what the runs of a study show.
 func (s Study) Judge() (f StudyFindings, err error) {
 	gs, unfinished := judge.Experiments(s.Runs)
-	f = StudyFindings{Study: s, Failed: len(unfinished), Common: Common{Single: len(s.Runs) == 1}}
+	f = StudyFindings{Study: s, Failed: len(unfinished), Common: Common{Single: len(s.Runs) == 1, Words: saysCollapse(s.Runs)}}
 	if f.Asked, err = s.asked(); err != nil {
 		return f, err
 	}
 	if f.Asked != nil {
 		f.Claims = slices.Clone(f.Asked.Claims)
 	}
-	if f.Further = max(0, len(gs)-MostGroups); f.Further > 0 {
-		f.Map = figure.SettingsMap(s.Runs)
-	}
-	var all [][]judge.Claim
-	for i, g := range gs {
-		var claims []judge.Claim
-		if i < MostGroups {
-			f.Groups = append(f.Groups, groupOf(g, s.FeatureRuns))
-			claims = f.Groups[i].Claims
-		} else if manyNoisy(g) {
-			claims = g.Claims()
-		}
-		all = append(all, claims)
-		f.Claims = append(f.Claims, claims...)
-		f.Degenerate += g.Count(judge.IsDegenerate)
-		f.Terminal += g.Count(judge.IsTerminal)
-	}
+	all := f.judgeGroups(gs)
 	f.Finding, f.Numbers, f.Facts = judge.Headline(gs, all)
 	if words := collapsed(s.Runs); words != "" {
 		f.Numbers = words + ". " + f.Numbers
@@ -129,6 +116,43 @@ func (s Study) Judge() (f StudyFindings, err error) {
 		f.OfRuns = eachRun(s.Runs, s.Generated)
 	}
 	return f, nil
+}
+
+// judgeGroups judges and draws the experiments of a study, and returns the claims of each: those of a script that differ in their settings
+// side by side, others one after the other.
+func (f *StudyFindings) judgeGroups(gs []*judge.Experiment) (all [][]judge.Claim) {
+	apart := gs
+	if judge.OnlyScripts(gs) && len(gs) > 1 {
+		f.Together, apart = togetherOf(gs), nil
+	}
+	if f.Further = max(0, len(apart)-MostGroups); f.Further > 0 {
+		f.Map = figure.SettingsMap(f.Runs)
+	}
+	for i, g := range gs {
+		var claims []judge.Claim
+		switch {
+		case i < min(len(apart), MostGroups):
+			f.Groups = append(f.Groups, groupOf(g, f.FeatureRuns))
+			claims = f.Groups[i].Claims
+		case manyNoisy(g):
+			claims = g.Claims()
+		}
+		all = append(all, claims)
+		f.Claims = append(f.Claims, claims...)
+		f.Degenerate += g.Count(judge.IsDegenerate)
+		f.Terminal += g.Count(judge.IsTerminal)
+	}
+	return all
+}
+
+// saysCollapse reports whether runs are of this program, or of scripts with a measure of collapse.
+func saysCollapse(runs []judge.Run) bool {
+	return slices.ContainsFunc(runs, func(r judge.Run) bool {
+		return r.Kind != store.Script || slices.ContainsFunc(r.Keys(), func(k judge.SeriesKey) bool {
+			d, known := measure.Lookup(k.Measure)
+			return known && d.Key != measure.KeyAccuracy
+		})
+	})
 }
 
 // titleOf names the data of a study without a title.

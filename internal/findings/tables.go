@@ -56,9 +56,8 @@ func limits(g *judge.Experiment) (format.Table, string) {
 // mostOwn is how many values of a script have a column.
 const mostOwn = 6
 
-// scriptTable lists every finished run of scripts: in what it differs, and the first values that it reports.
-func scriptTable(runs []*judge.JudgedRun) format.Table {
-	var own []judge.SeriesKey
+// ownOf are the first values that runs of scripts report.
+func ownOf(runs []*judge.JudgedRun) (own []judge.SeriesKey) {
 	for _, s := range runs {
 		for _, k := range s.OwnKeys() {
 			if !slices.Contains(own, k) {
@@ -67,8 +66,12 @@ func scriptTable(runs []*judge.JudgedRun) format.Table {
 		}
 	}
 	judge.SortOwn(own)
-	own = own[:min(len(own), mostOwn)]
-	keys := variedKeys(runs)
+	return own[:min(len(own), mostOwn)]
+}
+
+// scriptTable lists every finished run of scripts: in what it differs, and the first values that it reports.
+func scriptTable(runs []*judge.JudgedRun) format.Table {
+	own, keys := ownOf(runs), variedKeys(runs)
 	t := format.Table{Columns: append([]string{"run", "label"}, keys...)}
 	for _, k := range own {
 		t.Columns = append(t.Columns, judge.NameOf(k))

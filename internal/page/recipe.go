@@ -25,7 +25,7 @@ func WriteRecipe(to *outfile.Folder, found findings.RecipeFindings) (res Result,
 }
 
 func writeRecipe(files *outfile.Files, found findings.RecipeFindings) (res Written, err error) {
-	p := recipePage{RecipeFindings: found, shared: sharedBy(found.Common, found.Generated), Tabled: tablesShown(found.Tabled)}
+	p := recipePage{RecipeFindings: found, shared: sharedBy(found.Common, found.Generated), Tabled: tablesShown(0, found.Tabled)}
 	for _, picture := range found.Pictures {
 		p.Figures = append(p.Figures, prepare(picture))
 	}

@@ -44,10 +44,11 @@ type Result struct {
 type studyPage struct {
 	findings.StudyFindings
 	shared
-	Groups []section
-	Map    *shown // of the settings, where there are more than have a section
-	Asked  *asked // nil: the study asks nothing of its own
-	Beside *besideShown
+	Groups   []section
+	Map      *shown    // of the settings, where there are more than have a section
+	Asked    *asked    // nil: the study asks nothing of its own
+	Together *together // of a script's runs that differ in their settings
+	Beside   *besideShown
 }
 
 // section is one group of the page.
@@ -68,6 +69,13 @@ type epochs struct {
 // asked is what the study's own claims and drawings give.
 type asked struct {
 	*findings.Asked
+	Tables  []tableShown
+	Figures []shown
+}
+
+// together is what runs of a script show side by side.
+type together struct {
+	*findings.Together
 	Tables  []tableShown
 	Figures []shown
 }
@@ -139,8 +147,13 @@ func (p *pictures) show(of ...figure.Picture) (out []shown) {
 func show(found findings.StudyFindings) (studyPage, []figure.Picture) {
 	p := studyPage{StudyFindings: found, shared: sharedBy(found.Common, found.Generated)}
 	var all pictures
+	asks := 0
 	if a := found.Asked; a != nil {
-		p.Asked = &asked{a, tablesShown(a.Tables), all.show(a.Pictures...)}
+		p.Asked = &asked{a, tablesShown(0, a.Tables), all.show(a.Pictures...)}
+		asks = len(a.Tables)
+	}
+	if t := found.Together; t != nil {
+		p.Together = &together{t, tablesShown(asks, t.Tables), all.show(t.Pictures...)}
 	}
 	if len(found.Map.Panels) > 0 {
 		p.Map = &all.show(found.Map)[0]
@@ -184,13 +197,22 @@ func write(files *outfile.Files, found findings.StudyFindings) (res Written, err
 	if res.Figures, err = writePictures(files, pictures); err != nil {
 		return res, err
 	}
-	if p.Asked != nil {
-		if res.Tables, err = writeTables(files, p.Asked.Tables); err != nil {
-			return res, err
-		}
+	if res.Tables, err = writeTables(files, p.tables()); err != nil {
+		return res, err
 	}
 	figures, last := p.figures()
 	return res, writeHTML(files, "study", found.Title, p.Made, &p, figures, last, found.Common, &res)
+}
+
+// tables are all that the page has.
+func (p *studyPage) tables() (tables []tableShown) {
+	if p.Asked != nil {
+		tables = append(tables, p.Asked.Tables...)
+	}
+	if p.Together != nil {
+		tables = append(tables, p.Together.Tables...)
+	}
+	return tables
 }
 
 // figures lists the figures of a page in order of importance, and separately those of interest only to readers who look for them:
@@ -212,6 +234,9 @@ func (p *studyPage) figures() (figures, last []*shown) {
 	}
 	if p.Map != nil {
 		figures = append([]*shown{p.Map}, figures...)
+	}
+	if p.Together != nil {
+		figures = append(figures, each(p.Together.Figures)...)
 	}
 	figures = append(figures, more...)
 	if p.Single {

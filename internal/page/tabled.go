@@ -38,9 +38,10 @@ type tableShown struct {
 	filled             judge.Tabled
 }
 
-func tablesShown(tables []judge.Tabled) (out []tableShown) {
+// tablesShown prepares tables; from is the number of those before them on the page.
+func tablesShown(from int, tables []judge.Tabled) (out []tableShown) {
 	for i, t := range tables {
-		out = append(out, tableShown{strconv.Itoa(i + 1), t.Title, t.Caption, t.Shown(), t})
+		out = append(out, tableShown{strconv.Itoa(from + i + 1), t.Title, t.Caption, t.Shown(), t})
 	}
 	return out
 }

@@ -164,23 +164,3 @@ func (f filter) states(rows []runRow) (out []option) {
 	}
 	return out
 }
-
-// varied lists the settings that have several values among the runs, without those that follow from others. A setting that some runs lack
-// has no effect in them.
-func varied(runs []judge.Run) (keys []string) {
-	for _, d := range judge.Differences(runs) {
-		if d.Key == "data.noise_seed" || strings.HasSuffix(d.Key, "_digest") {
-			continue
-		}
-		found := map[string]bool{}
-		for i := range runs {
-			if v, has := runs[i].Settings[d.Key]; has {
-				found[v] = true
-			}
-		}
-		if len(found) > 1 {
-			keys = append(keys, d.Key)
-		}
-	}
-	return keys
-}

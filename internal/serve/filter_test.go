@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/store"
 )
@@ -26,7 +27,7 @@ func someRuns(t *testing.T) (rows []runRow, settings []string) {
 	for i, name := range judge.Names(runs) {
 		rows = append(rows, runRow{Run: runs[i], Name: name})
 	}
-	return rows, varied(runs)
+	return rows, figure.Varied(runs)
 }
 
 func firsts(rows []runRow) (out string) {

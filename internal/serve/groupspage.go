@@ -14,9 +14,6 @@ import (
 	"collapse.example/collapse/measure"
 )
 
-// mostGroups bounds how many groups one picture compares.
-const mostGroups = 12
-
 // groupsPage compares the runs of a study by the values of one setting.
 type groupsPage struct {
 	frame
@@ -133,7 +130,7 @@ func (s *Server) grouped(q url.Values) (found grouping, err error) {
 		runs, err := s.load(lab, rows)
 		found.groups = figure.Groups(runs, q.Get("by"))
 		found.all = len(found.groups)
-		found.groups = found.groups[:min(found.all, mostGroups)]
+		found.groups = found.groups[:min(found.all, figure.MostGroups)]
 		return err
 	})
 	return found, err
@@ -150,8 +147,8 @@ func (s *Server) groupsPage(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case len(valuesOf(found.rows, p.By)) == 0:
 		p.Say = append(p.Say, fmt.Sprintf("No run here has a setting %s.%s", clip(p.By), nearSetting(found.rows, p.By)))
-	case found.all > mostGroups:
-		p.Say = append(p.Say, fmt.Sprintf("%d values of %s: these are the first %d, as many as one picture can distinguish.", found.all, p.By, mostGroups))
+	case found.all > figure.MostGroups:
+		p.Say = append(p.Say, fmt.Sprintf("%d values of %s: these are the first %d, as many as one picture can distinguish.", found.all, p.By, figure.MostGroups))
 	case found.all == 0:
 		p.Say = append(p.Say, "No run is like that.")
 	}

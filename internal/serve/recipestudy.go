@@ -9,7 +9,6 @@ import (
 
 	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/findings"
-	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/question"
 	"collapse.example/collapse/internal/recipe"
@@ -83,7 +82,7 @@ func (s *Server) together(lab *store.Reader, name string, runs []judge.Run, pict
 		if err != nil {
 			return nil, err
 		}
-		groups, by := byOneSetting(regular(loaded))
+		groups, by := figure.ByOneSetting(regular(loaded))
 		pictures := []figure.Picture{figure.GroupCurves(groups), figure.SettingsMap(loaded)}
 		if done[0].Kind == store.Train {
 			pictures = []figure.Picture{figure.AgainstSetting(groups, by), figure.GroupCurves(groups)}
@@ -105,16 +104,6 @@ func regular(runs []judge.Run) []judge.Run {
 		return runs
 	}
 	return kept
-}
-
-// byOneSetting are runs by the first setting that has a few values among them, or all together, by none.
-func byOneSetting(runs []judge.Run) (groups []figure.Group, by string) {
-	for _, key := range varied(runs) {
-		if groups := figure.Groups(runs, key); key != "run.seed" && len(groups) <= mostGroups {
-			return groups, key
-		}
-	}
-	return []figure.Group{{Words: format.Count(len(runs), "run"), Runs: runs}}, ""
 }
 
 // searched draws the searches of a study, once a trial has a value.

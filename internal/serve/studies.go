@@ -128,7 +128,7 @@ func (s *Server) readStudy(lab *store.Reader, q url.Values) (found studyRuns, er
 	if found.runs, err = s.cache.newest(lab, rows, measures); err != nil {
 		return found, err
 	}
-	found.name, found.varied, found.grid = wanted.Name, varied(found.runs), figure.Grid(found.runs)
+	found.name, found.varied, found.grid = wanted.Name, figure.Varied(found.runs), figure.Grid(found.runs)
 	return found, found.describe(lab, study)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
+	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/longtest"
 	"collapse.example/collapse/internal/store"
 )
@@ -211,8 +212,8 @@ func TestGroupsPage(t *testing.T) {
 			t.Errorf("%s: %d, lacks %s", query, answer.StatusCode, want)
 		}
 	}
-	if _, body := get(t, http.DefaultClient, "GET", s.URL()+"compare?tag=many&by=run.seed", nil); strings.Count(body, `<tr><th scope="row"><a href="/study`) != mostGroups {
-		t.Errorf("not %d groups", mostGroups)
+	if _, body := get(t, http.DefaultClient, "GET", s.URL()+"compare?tag=many&by=run.seed", nil); strings.Count(body, `<tr><th scope="row"><a href="/study`) != figure.MostGroups {
+		t.Errorf("not %d groups", figure.MostGroups)
 	}
 	if answer, svg := get(t, http.DefaultClient, "GET", s.URL()+"compare/figures/measures.svg?tag=many&by=loss.kind", nil); answer.StatusCode != 200 || !strings.Contains(svg, "label smoothing") {
 		t.Errorf("the picture: %d", answer.StatusCode)

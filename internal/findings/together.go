@@ -1,0 +1,45 @@
+package findings
+
+import (
+	"slices"
+
+	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/judge"
+)
+
+// Together is what the runs of a script show side by side, where they differ in their settings.
+type Together struct {
+	Pictures []figure.Picture
+	Tables   []judge.Tabled
+	Notes    []string // what is left out
+}
+
+// mostSettings is how many combinations of settings have a line in a table; the table of runs has all.
+const mostSettings = 200
+
+// togetherOf shows the finished runs of the experiments gs of a script: their last values by settings, what they reported against epoch, with
+// a curve for each combination of settings if a picture can tell so many apart, and a map if they vary two settings.
+func togetherOf(gs []*judge.Experiment) *Together {
+	var runs []judge.Run
+	var groups []figure.Group
+	var judged []*judge.JudgedRun
+	for _, g := range gs {
+		group := figure.Group{Words: g.Title}
+		for _, s := range g.Runs {
+			group.Runs = append(group.Runs, *s.Run)
+		}
+		runs, groups, judged = append(runs, group.Runs...), append(groups, group), append(judged, g.Runs...)
+	}
+	if len(groups) > figure.MostGroups {
+		groups, _ = figure.ByOneSetting(runs)
+	}
+	out := &Together{Pictures: drawn(figure.GroupCurves(groups), figure.SettingsMap(runs))}
+	if len(gs) <= mostSettings {
+		table := judge.Table{Title: "Last values by settings", Rows: slices.DeleteFunc(variedKeys(judged), func(key string) bool { return key == "run.seed" })}
+		for _, k := range ownOf(judged) {
+			table.Values = append(table.Values, judge.NameOf(k))
+		}
+		out.Tables, out.Notes = tabulate([]judge.Table{table}, runs, nil)
+	}
+	return out
+}
