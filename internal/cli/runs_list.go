@@ -21,9 +21,12 @@ import (
 )
 
 type runsListCmd struct {
-	Status string `enum:",pending,running,done,failed,interrupted" default:"" help:"Only runs in this state: pending, running, done, failed or interrupted." placeholder:"STATE"`
-	Study  string `complete:"studies" help:"Only runs of this study, as it is now: without those that its file no longer has." placeholder:"NAME"`
-	Limit  int    `help:"Show at most this many; 0 shows all." default:"0" placeholder:"N"`
+	Status  string   `enum:",pending,running,done,failed,interrupted" default:"" help:"Only runs in this state: pending, running, done, failed or interrupted." placeholder:"STATE"`
+	Study   string   `complete:"studies" help:"Only runs of this study, as it is now: without those that its file no longer has." placeholder:"NAME"`
+	Where   []string `complete:"settings" help:"Only runs with this setting. May be repeated." placeholder:"KEY=VALUE" sep:"none"`
+	Sort    string   `help:"Order: a setting, or a value at the last epoch such as test/accuracy, the least first. Default: the newest first." placeholder:"NAME"`
+	Reverse bool     `help:"The other way round: the largest first, or the oldest."`
+	Limit   int      `help:"Show at most this many; 0 shows all." default:"0" placeholder:"N"`
 }
 
 func (runsListCmd) Help() string {
@@ -59,6 +62,9 @@ func (c runsListCmd) Run(a *app) error {
 		return err
 	}
 	filter := store.Filter{Limit: c.Limit, Study: c.Study}
+	if c.chooses() {
+		filter.Limit = 0
+	}
 	if c.Study != "" {
 		if _, err := r.Study(c.Study); err != nil {
 			return err
@@ -70,6 +76,12 @@ func (c runsListCmd) Run(a *app) error {
 	runs, err := r.List(filter)
 	if err != nil {
 		return err
+	}
+	if runs, err = c.choose(r, runs); err != nil {
+		return err
+	}
+	if c.Limit > 0 {
+		runs = runs[:min(len(runs), c.Limit)]
 	}
 	rows, err := listRuns(r, runs)
 	if err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -118,5 +119,44 @@ func TestExportedJSONHasNumbers(t *testing.T) {
 	}
 	if !values[0.0] || !values[0.2] || len(values) != 2 {
 		t.Errorf("data.noise is %v", values)
+	}
+}
+
+// TestRunsAreChosenAndOrdered by their settings and by what they reported.
+func TestRunsAreChosenAndOrdered(t *testing.T) {
+	file, lab := scriptStudy(t, strings.Replace(scriptGrid, "[0.0, 0.5]", "[0.0, 10, 9]", 1))
+	called(t, exitOK, "--lab", lab, "study", "run", file)
+	for _, c := range []struct{ want, args string }{
+		{"0 9 10", "--sort wd"},
+		{"10 9 0", "--sort wd --reverse"},
+		{"10 9", "--sort test/loss --reverse --limit 2"},
+		{"0 9 10", "--sort test/loss"},
+		{"0 10 9", "--reverse"},
+		{"9", "--where wd=9.0 --where lr=0.1"},
+		{"", "--where wd=9.0 --where lr=0.2"},
+	} {
+		var rows []listedRun
+		out, _ := called(t, exitOK, append([]string{"--lab", lab, "--json", "runs", "list"}, strings.Fields(c.args)...)...)
+		decodeOnly(t, out, &rows)
+		var got []string
+		for _, row := range rows {
+			var config struct{ Wd json.Number }
+			if err := json.Unmarshal(row.Config, &config); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, config.Wd.String())
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, wanted %q", c.args, got, c.want)
+		}
+	}
+	for args, want := range map[string]string{
+		"--where w=1":       "no run has a setting w; did you mean wd?",
+		"--where wd":        "wanted KEY=VALUE",
+		"--sort test/loss2": "no run here has a setting or a value test/loss2; did you mean test/loss?",
+	} {
+		if _, errs := called(t, exitUsage, append([]string{"--lab", lab, "runs", "list"}, strings.Fields(args)...)...); !strings.Contains(errs, want) {
+			t.Errorf("%s: %s; wanted %q", args, errs, want)
+		}
 	}
 }
