@@ -42,6 +42,7 @@ var examples = map[string][]string{
 	"worker":        {"collapse worker --connect nats://host:4333 --token-file queue.token"},
 	"report":        {"collapse report --open", "collapse report 3f9a c04d --out out/two"},
 	"export":        {"collapse export --out lab.csv", "collapse export 3f9a --parquet --out run.parquet", "collapse export --tensorboard events"},
+	"runs diff":     {"collapse runs diff 3f9a 7c21"},
 	"runs list":     {"collapse runs list", "collapse runs list --study noise --status failed", "collapse runs list --where optim.lr=0.1 --sort test/accuracy --reverse --limit 5"},
 	"runs show":     {"collapse runs show 3f9a"},
 	"runs add":      {"collapse runs add resnet history.jsonl"},

@@ -15,6 +15,7 @@ import (
 
 type runsCmd struct {
 	List  runsListCmd  `cmd:"" help:"Every run, newest first."`
+	Diff  runsDiffCmd  `cmd:"" help:"Two runs: the settings, and the lines of a script's code, in which they differ."`
 	Show  runsShowCmd  `cmd:"" help:"One run: configuration, state and last values."`
 	Add   runsAddCmd   `cmd:"" help:"Store numbers of your own model, epoch by epoch, as a run."`
 	Check runsCheckCmd `cmd:"" help:"Find runs that lack epochs or files, and reopen them."`

@@ -94,9 +94,9 @@ func prune(dir string) {
 
 // keptIn is the folder of the copies.
 func (s Spec) keptIn(folder string) (string, error) {
-	cache, err := os.UserCacheDir()
+	cache, err := keptCache()
 	if err != nil {
-		return "", fmt.Errorf("script: %w", err)
+		return "", err
 	}
 	folder, err = filepath.Abs(folder)
 	if err != nil {
@@ -107,7 +107,16 @@ func (s Spec) keptIn(folder string) (string, error) {
 		return "", fmt.Errorf("script: %w", err)
 	}
 	sum := sha256.Sum256(key)
-	return filepath.Join(cache, "collapse", "code", hex.EncodeToString(sum[:16])), nil
+	return filepath.Join(cache, hex.EncodeToString(sum[:16])), nil
+}
+
+// keptCache is where the copies of all studies are.
+func keptCache() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("script: %w", err)
+	}
+	return filepath.Join(cache, "collapse", "code"), nil
 }
 
 // kept returns the folder of the copies, with links to all that lies beside the code in folder, unless that has gone; "" if there is no copy of

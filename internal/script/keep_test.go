@@ -1,6 +1,9 @@
 package script
 
 import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,5 +71,45 @@ func TestCodeIsKept(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(kept, "train.py"), []byte("planted"), 0o666))
 	if _, err := s.codeIn(Options{Folder: folder}); err == nil {
 		t.Error("a copy that was changed is used")
+	}
+}
+
+// TestDiffCode of hostile configurations: names that lead out of a copy are not followed, and there is a bound on how many are looked at.
+func TestDiffCode(t *testing.T) {
+	cache := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	kept := filepath.Join(cache, "collapse", "code", strings.Repeat("a", 32))
+	sum := func(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+	for path, text := range map[string]string{filepath.Join(kept, "a.py"): "x = 1\n", filepath.Join(kept, "..", "secret"): "secret\n"} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(cache, "collapse", "code", "secret"), filepath.Join(kept, "link")); err != nil {
+		t.Fatal(err)
+	}
+	config := func(code map[string]string) []byte {
+		text, err := json.Marshal(map[string]any{"trainer": map[string]any{"code": code}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	got, err := DiffCode(config(nil), config(map[string]string{"a.py": sum("x = 1\n"), "../secret": sum("secret\n"), "link": sum("secret\n")}))
+	if err != nil || len(got) != 3 || got[0].Diff != "" || got[1].Diff != "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1 @@\n+x = 1\n" || got[2].Diff != "" || got[0].Why == "" || got[2].Why == "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	many := map[string]string{}
+	for i := range 1000 {
+		many[fmt.Sprint(i)] = sum("none")
+	}
+	if got, err = DiffCode(config(many), config(nil)); err != nil || len(got) != mostDiffs || got[mostDiffs-1].Why != "951 more files differ" {
+		t.Errorf("%d, %+v, %v", len(got), got[len(got)-1], err)
+	}
+	if _, err = DiffCode([]byte(`{"trainer":{"code":[1]}}`), config(nil)); err == nil {
+		t.Error("a list of numbers is no code")
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
 )
 
@@ -21,6 +22,7 @@ type comparePage struct {
 	frame
 	Runs        []runRow
 	Differences []judge.Difference
+	Code        []script.FileDiff // of two runs of scripts
 	Same        []setting
 	Figures     []shownFigure
 	Rest        *shownFigure
@@ -98,6 +100,11 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	p.compare(runs)
+	if len(runs) == 2 && runs[0].Kind == store.Script && runs[1].Kind == store.Script {
+		if p.Code, err = script.DiffCode(runs[0].Config, runs[1].Config); err != nil {
+			return err
+		}
+	}
 	query := url.Values{}
 	for _, run := range runs {
 		query.Add("run", run.Hash)

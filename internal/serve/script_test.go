@@ -53,6 +53,20 @@ func TestPagesOfAScript(t *testing.T) {
 		}
 	}
 	a, b := items[0].Hash, items[1].Hash
+	if err := os.WriteFile(filepath.Join(folder, "train.sh"), []byte(text+"\n# edited"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	edited, err := study.ParseFile(filepath.Join(folder, "edited.toml"), []byte("[trainer]\ncommand = [\"sh\", \"train.sh\"]\nepochs = 3\n"), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later, err := edited.Items(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := study.Save(lab, edited.Name, "", edited.Source, later); err != nil {
+		t.Fatal(err)
+	}
 	s := startTest(t, Options{Lab: lab.Dir(), Searches: func(_ *store.Reader, name string) ([]judge.Search, error) {
 		found := judgetest.SomeSearches([]float64{0.1}, []float64{0.2})[:1]
 		found[0].Metric, found[0].Trials[1].Run = "test.loss", a
@@ -74,6 +88,7 @@ func TestPagesOfAScript(t *testing.T) {
 		"study/figures/search-curves.json?study=mine": {"0.1", "0.2", "0.3"},
 		"run/" + a:                                    {"width_of_mine", "<h1>width_of_mine 4</h1>", "test accuracy", "90.0", "What the script reported, against epoch", "<code>sh train.sh</code>", "data-output>a &lt; b</pre>"},
 		"compare?run=" + a + "&run=" + b:              {"width_of_mine"},
+		"compare?run=" + a + "&run=" + later[0].Hash:  {"<summary>train.sh differs</summary>", "kept no copy of both"},
 		"compare":                                     {a[:12]},
 		"run/" + a + "/figures/all.json":              {"0.3"},
 		"run/" + a + "/figures/measures-more.json":    {"temperature"},
