@@ -214,7 +214,7 @@ func TestCompletionKnowsCommandsFlagsAndValues(t *testing.T) {
 		want  []string
 	}{
 		{[]string{"--", "tr"}, []string{"train"}},
-		{[]string{"runs", ""}, []string{"add", "check", "gc", "list", "rm", "show"}},
+		{[]string{"runs", ""}, []string{"add", "check", "diff", "gc", "list", "rm", "show"}},
 		{[]string{"runs", "check", "--rep"}, []string{"--repair"}},
 		{[]string{"lab", ""}, []string{"check", "copy"}},
 		{[]string{"train", "--trace"}, []string{"--trace", "--trace-steps"}},
