@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -226,4 +227,51 @@ func TestEveryFailedCallOfAWorkspaceIsTold(t *testing.T) {
 	if failures < 8 {
 		t.Errorf("%d failures are told", failures)
 	}
+}
+
+// TestSpecsThatNoStudyWrites: values of a job that no study's file can give, and settings that JSON cannot say.
+func TestSpecsThatNoStudyWrites(t *testing.T) {
+	_, err := Decode(`{"command":["x"],"epochs":1,"horizon":1,"version":"` + strings.Repeat("v", MostVersion+1) + `"}`)
+	says(t, "a long version", err, "a version of 101 bytes")
+	_, err = Spec{Settings: map[string]any{"lr": math.NaN()}}.Encode()
+	says(t, "a setting that is NaN", err, "unsupported value: NaN")
+	w := &workspace{dir: t.TempDir()}
+	says(t, "a setting that is NaN, for the script", w.tell(runInfo{Settings: map[string]any{"lr": math.NaN()}}), "unsupported value: NaN")
+}
+
+// TestWhereNothingCanBegin: the current folder is gone, a file is in the way, or the events cannot be read any more.
+func TestWhereNothingCanBegin(t *testing.T) {
+	gone := filepath.Join(t.TempDir(), "gone")
+	must(t, os.Mkdir(gone, 0o777))
+	t.Chdir(gone)
+	must(t, os.Remove(gone))
+	cause := "no such file or directory"
+	says(t, "code in a folder that is gone", (&job{code: "code"}).start(), cause)
+	says(t, "a run's folder in one that is gone", (&job{code: "/", dir: "run"}).start(), cause)
+	_, err := newWorkspace("run", 1)
+	says(t, "a workspace in a folder that is gone", err, cause)
+	_, err = Spec{}.keptIn("code")
+	says(t, "a copy of a folder that is gone", err, cause)
+	file := filepath.Join(t.TempDir(), "file")
+	put(t, file, "")
+	says(t, "checkpoints below a file", (&job{code: "/", dir: rundir.Dir(file)}).start(), "not a directory")
+	events, err := os.Open(file)
+	must(t, err)
+	must(t, events.Close())
+	says(t, "events of a closed file", (&job{lines: &lines{path: file, file: events}}).readLines(t.Context()), "reading events")
+}
+
+// TestARunsFolderThatIsALink is not gone on from, wherever it leads.
+func TestARunsFolderThatIsALink(t *testing.T) {
+	spec, folder := written(t, good, 2)
+	spec.Horizon = 4
+	lab := openLab(t, t.TempDir())
+	must(t, Run(t.Context(), lab, spec, Options{Folder: folder}))
+	short, _, err := spec.Identity()
+	must(t, err)
+	dir, elsewhere := lab.RunDir(short), filepath.Join(t.TempDir(), "elsewhere")
+	must(t, os.Rename(dir, elsewhere))
+	must(t, os.Symlink(elsewhere, dir))
+	spec.Epochs = 4
+	says(t, "a link in a run's place", Run(t.Context(), lab, spec, Options{Folder: folder, From: short}), "link")
 }
