@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"collapse.example/collapse/internal/faulttest"
 )
@@ -21,7 +23,15 @@ func TestEveryFailedCallOfADownloadIsTold(t *testing.T) {
 	content := someBytes(3000)
 	archive := tarball(t, map[string][]byte{"a.bin": content, "b.bin": someBytes(500)}, "a.bin", "b.bin")
 	members := []member{{"a.bin", 3000}, {"b.bin", 500}}
-	file := RemoteFile{Name: "x", Size: 3000, SHA256: sumOf(content)}
+	served := content
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "x", time.Time{}, bytes.NewReader(served))
+	}))
+	defer server.Close()
+	file := RemoteFile{Name: "x", Size: 3000, SHA256: sumOf(content), URLs: []string{server.URL}}
+	from := func(dir string) error {
+		return (&getter{file: file}).from(t.Context(), server.URL, filepath.Join(dir, "part"))
+	}
 	var disk *diskError
 	for name, c := range map[string]struct {
 		prepare func(dir string)
@@ -44,6 +54,25 @@ func TestEveryFailedCallOfADownloadIsTold(t *testing.T) {
 			}
 			return nil
 		}, nil, "fstatat fstat", 0, true},
+		"a longer piece of another file": {func(dir string) {
+			served = content
+			write(t, filepath.Join(dir, "part"), someBytes(3001))
+		}, from, nil, "fstatat fstat", 1, true},
+		"another file": {func(dir string) { served = bytes.Repeat([]byte{1}, 3000) }, func(dir string) error {
+			if err := from(dir); err == nil || errors.Is(err, syscall.EIO) {
+				return err
+			} else if !strings.Contains(err.Error(), "what it serves has 3000 bytes and SHA-256") || partSize(filepath.Join(dir, "part")) != 0 {
+				return fmt.Errorf("another file is taken: %w", err)
+			}
+			return nil
+		}, nil, "fstatat fstat", 1, true},
+		"fetching": {func(dir string) { served = content }, func(dir string) error {
+			got, err := (&getter{file: file, folder: dir}).get(t.Context())
+			if err == nil && got.State != Fetched {
+				err = errors.New("it was there")
+			}
+			return err
+		}, map[string]int{"x": 3000}, "fstatat fstat", 2, false},
 		"unpacking": {func(dir string) { write(t, filepath.Join(dir, "archive"), archive) }, func(dir string) error { return unpack(filepath.Join(dir, "archive"), dir, members) },
 			map[string]int{"a.bin": 3000, "b.bin": 500}, "unlinkat fstat fstatat", 2, false},
 		"checking": {func(dir string) { write(t, filepath.Join(dir, "x"), content) }, func(dir string) error {
@@ -224,5 +253,16 @@ func TestEveryFailedCallOfReadingASetIsTold(t *testing.T) {
 		if failures < 3 {
 			t.Errorf("%s: %d failures are told", name, failures)
 		}
+	}
+}
+
+// TestWhatIsUnpackedIsWhole: fewer bytes than the archive says are no file.
+func TestWhatIsUnpackedIsWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	if err := place(path, strings.NewReader("abc"), 5); err == nil || !strings.Contains(err.Error(), "3 bytes were unpacked; want 5") {
+		t.Error(err)
+	}
+	if left, err := filepath.Glob(path + "*"); err != nil || len(left) > 0 {
+		t.Errorf("%q, %v", left, err)
 	}
 }

@@ -153,3 +153,14 @@ func FuzzImage(f *testing.F) {
 		}
 	})
 }
+
+// TestImagesThatAreNotRead: sizes that make more pixels than are read, and a file that is gone since the folder was listed.
+func TestImagesThatAreNotRead(t *testing.T) {
+	root := writeFolder(t, map[string][]byte{"train/a/1.png": pngOf(2, 2, 1), "train/b/1.png": pngOf(2, 2, 1), "test/a/1.png": pngOf(2, 2, 1), "test/b/1.png": pngOf(2, 2, 1)})
+	if _, err := readFolder(&Info{Name: "folder"}, root, Train, 14_000); err == nil || !strings.Contains(err.Error(), "2 images of 14000×14000 have more than 1073741824 bytes of pixels; make them smaller with data.size") {
+		t.Error(err)
+	}
+	if err := (&resizer{to: Shape{3, 2, 2}}).read(make([]uint8, 12), filepath.Join(root, "gone.png")); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Error(err)
+	}
+}

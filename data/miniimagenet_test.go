@@ -129,3 +129,18 @@ func TestMiniErrors(t *testing.T) {
 		t.Errorf("missing: %v", err)
 	}
 }
+
+// TestMiniBeyondTheBound: what is kept and what would be added have more bytes than are read.
+func TestMiniBeyondTheBound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	write(t, path, pickleOf([]int{6, 84, 84, 3}, miniPixels(6, 0), "a:0 1 2 3 4 5"))
+	shape := Shape{3, 84, 84}
+	full := &Set{Split: Train, Shape: shape, Pixels: make([]uint8, maxPixels-5*shape.Dim()+1)} // never touched
+	if err := full.addMini(path, map[string]bool{}); err == nil || !strings.Contains(err.Error(), "with its 5 images the set has more than") {
+		t.Error(err)
+	}
+	s := &Set{Split: Train, Shape: shape}
+	if err := s.addMini(path, map[string]bool{}); err != nil || len(s.Pixels) != 5*shape.Dim() {
+		t.Errorf("%d bytes, %v", len(s.Pixels), err)
+	}
+}
