@@ -159,3 +159,16 @@ func TestUncertaintyWithoutPooledScatter(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsWhoseSumsOverflow: each row is finite, and their sum is not; the error names the class, and nothing is added.
+func TestRowsWhoseSumsOverflow(t *testing.T) {
+	m := NewMoments(3, 2, false)
+	err := AddRows(m, nil, []float64{1, 2, 1, 1e308, 1, 1e308}, []int32{0, 2, 2})
+	var large *RangeError
+	if !errors.As(err, &large) || large.Where != "rows" || large.Class != 2 {
+		t.Errorf("%v", err)
+	}
+	if m.Count[0]+m.Count[2] != 0 {
+		t.Errorf("added: %v", m.Count)
+	}
+}
