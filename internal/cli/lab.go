@@ -14,6 +14,7 @@ type labCmd struct {
 
 type labCopyCmd struct {
 	Dest string `arg:"" type:"path" help:"Folder for the copy. It must be new or empty."`
+	Rows bool   `help:"Only the numbers: no checkpoints, features or logs. Finished runs stay finished, the others begin at their start there."`
 }
 
 func (labCopyCmd) Help() string {
@@ -23,7 +24,11 @@ a name that begins with a dot, and renamed at the end.`
 }
 
 func (c labCopyCmd) Run(a *app, r *store.Reader) error {
-	done, err := upkeep.Copy(a.ctx, r, c.Dest)
+	copied := upkeep.Copy
+	if c.Rows {
+		copied = upkeep.CopyRows
+	}
+	done, err := copied(a.ctx, r, c.Dest)
 	if err != nil {
 		return err
 	}

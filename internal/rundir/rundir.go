@@ -8,6 +8,7 @@
 //	                                of a script its captures: train, test and ood, folders or files
 //	features.npz                    the first features of a finished run
 //	starts-over                     the run's script does not continue from checkpoints; an empty file
+//	rows-only                       says that a copy has left the run's other files behind
 //	command.txt                     how the newest attempt of such a script was started, as a shell takes it
 //	script.log                      what a run of somebody's own script wrote to its output; script.log.old is what came before
 //	.script/<generation>/           what an attempt of such a run and the lab tell each other; gone when the attempt has ended
@@ -58,6 +59,7 @@ func (d Dir) Frame(epoch int) string      { return d.path("frames", strconv.Itoa
 func (d Dir) Features(epoch int) string   { return d.path("features", strconv.Itoa(epoch)) }
 func (d Dir) FinalFeatures() string       { return d.path("features.npz") }
 func (d Dir) ScriptLog() string           { return d.path("script.log") }
+func (d Dir) RowsOnly() string            { return d.path("rows-only") }
 func (d Dir) ScriptCommand() string       { return d.path("command.txt") }
 
 // StartsOver is a file that says that the run's script does not continue from checkpoints.

@@ -75,6 +75,10 @@ func (i *inspector) inspect() error {
 		i.Wrong = []string{"its folder is missing"}
 		return nil
 	}
+	if _, err := os.Stat(i.dir.RowsOnly()); err == nil && i.done {
+		_, err := i.rows(i.cfg.Run.Epochs)
+		return err
+	}
 	if err := i.checkpoints(); err != nil {
 		return err
 	}

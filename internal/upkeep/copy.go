@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,6 +36,16 @@ type Copied struct {
 // last: nothing changes in them any more, but for removals and new starts, which are looked for after each. All is written beside dest
 // and renamed.
 func Copy(ctx context.Context, lab *store.Reader, dest string) (Copied, error) {
+	return copyTo(lab, dest, &copier{ctx: ctx, lab: lab})
+}
+
+// CopyRows is Copy without the files of runs: their configurations, values and studies are a few megabytes. A run that is done stays done,
+// and Check does not miss its files; any other run begins at its start in the copy.
+func CopyRows(ctx context.Context, lab *store.Reader, dest string) (Copied, error) {
+	return copyTo(lab, dest, &copier{ctx: ctx, lab: lab, rows: true})
+}
+
+func copyTo(lab *store.Reader, dest string, c *copier) (Copied, error) {
 	place, err := destination(lab.Dir(), dest)
 	if err != nil {
 		return Copied{}, err
@@ -43,7 +54,7 @@ func Copy(ctx context.Context, lab *store.Reader, dest string) (Copied, error) {
 	if err != nil {
 		return Copied{}, err
 	}
-	c := &copier{ctx: ctx, lab: lab, to: to, Copied: Copied{Dir: dest}}
+	c.to, c.Copied = to, Copied{Dir: dest}
 	if c.runs, err = os.OpenRoot(filepath.Join(lab.Dir(), "runs")); err == nil {
 		defer c.runs.Close()
 		err = c.copy()
@@ -63,6 +74,7 @@ type copier struct {
 	lab  *store.Reader
 	runs *os.Root // folder runs of the lab: no link leads out of it
 	to   string
+	rows bool // no files of runs
 	snap *store.Snapshot
 	open map[string]int64 // unfinished runs, with their generation before their checkpoints were copied
 }
@@ -84,6 +96,9 @@ func (c *copier) copy() error {
 			continue
 		}
 		c.open[run.Hash] = run.Generation
+		if c.rows {
+			continue
+		}
 		if err := c.checkpoints(run.Hash); err != nil {
 			return err
 		}
@@ -126,6 +141,9 @@ func (c *copier) folder(run store.Run, void bool) error {
 	switch {
 	case void:
 		err = os.RemoveAll(c.home(run.Hash))
+	case c.rows && run.Status == store.Done:
+		err = c.words(run.Hash)
+	case c.rows:
 	case run.Status == store.Done:
 		if err = os.RemoveAll(c.home(run.Hash)); err == nil {
 			err = c.tree(run.Hash, c.home(run.Hash), nil)
@@ -145,6 +163,8 @@ func (c *copier) folder(run store.Run, void bool) error {
 	case !kept || void && run.Status == store.Done:
 		c.Restarted = append(c.Restarted, run.Hash)
 		err = errors.Join(c.snap.Restart(run.Hash), os.RemoveAll(c.home(run.Hash)))
+	case run.Status != store.Done && c.rows:
+		err = c.snap.Restart(run.Hash)
 	case run.Status != store.Done:
 		err = c.reach(run)
 	}
@@ -153,6 +173,19 @@ func (c *copier) folder(run store.Run, void bool) error {
 		c.Open++
 	}
 	return err
+}
+
+// words copies how a finished run was started, and says that its other files were left behind.
+func (c *copier) words(hash string) error {
+	home := rundir.Dir(c.home(hash))
+	if err := errors.Join(os.RemoveAll(string(home)), os.MkdirAll(string(home), 0o777)); err != nil {
+		return err
+	}
+	names := []string{rundir.Dir("").Config(), rundir.Dir("").ScriptCommand()}
+	if err := c.tree(hash, string(home), func(name string) bool { return slices.Contains(names, name) }); err != nil {
+		return err
+	}
+	return os.WriteFile(home.RowsOnly(), nil, 0o666)
 }
 
 // reach takes checkpoints out of the copy that its rows or files do not reach: the original went back to an earlier one meanwhile. The

@@ -393,3 +393,42 @@ func TestACopyThatWasKilledIsNoLab(t *testing.T) {
 		}
 	}
 }
+
+// TestACopyOfRows has the numbers of finished runs and nothing beside them; nothing is missed there, what is longer begins anew, and an unfinished
+// run begins at its start.
+func TestACopyOfRows(t *testing.T) {
+	lab := newLab(t)
+	finished, begun := trained(t, lab, tiny(1)).Run, stopped(t, lab, tiny(2), 1)
+	dest := filepath.Join(t.TempDir(), "copy")
+	done, err := CopyRows(t.Context(), lab.Reader, dest)
+	must(t, err)
+	if done.Runs != 2 || done.Open != 1 || len(done.Restarted) != 0 {
+		t.Errorf("%+v", done)
+	}
+	c := wholeCopy(t, dest, nil)
+	entries, err := os.ReadDir(c.RunDir(finished))
+	must(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if strings.Join(names, " ") != "config.toml rows-only" {
+		t.Errorf("%q", names)
+	}
+	rows, err := lab.Values(finished)
+	must(t, err)
+	if got, err := c.Values(finished); err != nil || len(rows) == 0 || !slices.Equal(got, rows) {
+		t.Errorf("%d values of %d, %v", len(got), len(rows), err)
+	}
+	if run, err := c.Run(begun); err != nil || run.Status != store.Pending || run.LastEpoch != 0 {
+		t.Errorf("%+v, %v", run, err)
+	}
+	if hash := trained(t, c, tiny(2)).Run; hash != begun {
+		t.Errorf("another run: %s", hash)
+	}
+	longer := tiny(1)
+	longer.Run.Epochs++
+	if at := difference(content(t, lab.Reader, trained(t, lab, longer).Run), content(t, c.Reader, trained(t, c, longer).Run)); at != "" {
+		t.Errorf("%s of a longer run differs", at)
+	}
+}
