@@ -213,7 +213,7 @@ func TestAPageWithoutControlChangesNothing(t *testing.T) {
 		after, err := c.lab.StudyRevision()
 		study, err2 := c.lab.Study("tiny")
 		if err != nil || err2 != nil || after != before || study.Cancelled {
-			t.Errorf("the study was changed: revision %d after %d, %+v, %v %v", after, before, study, err, err2)
+			t.Errorf("the study was changed: revision %s after %s, %+v, %v %v", after, before, study, err, err2)
 		}
 		if r := c.until(0, "looked at", func(store.Run) bool { return true }); r.Status != store.Failed || r.Generation != failed.Generation {
 			t.Errorf("the failed run was changed: %s, claimed %d times", r.Status, r.Generation)

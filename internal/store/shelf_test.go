@@ -33,8 +33,8 @@ func TestRenamedStudies(t *testing.T) {
 	}
 	words, err := lab.Remark("b")
 	archived, bad := lab.ArchivedStudies()
-	if after, bad := lab.StudyRevision(); err != nil || words != "mine" || bad != nil || after <= before {
-		t.Errorf("remark %q, revision %d after %d, %v, %v", words, after, before, err, bad)
+	if after, bad := lab.StudyRevision(); err != nil || words != "mine" || bad != nil || after == before {
+		t.Errorf("remark %q, revision %s after %s, %v, %v", words, after, before, err, bad)
 	}
 	if bad != nil || !archived["b"] || len(archived) != 1 {
 		t.Errorf("archived: %v, %v", archived, bad)

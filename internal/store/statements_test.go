@@ -272,7 +272,7 @@ func readings(t *testing.T) map[string]func(l *Lab) error {
 		"study's runs": func(l *Lab) error { r, err := l.StudyRuns("study"); return some(len(r), err) },
 		"recent":       func(l *Lab) error { r, err := l.RecentOfStudy("study", Done, 3); return some(len(r), err) },
 		"versions":     func(l *Lab) error { r, err := l.StudyVersions("study"); return some(len(r), err) },
-		"revision":     func(l *Lab) error { n, err := l.StudyRevision(); return some(int(n), err) },
+		"revision":     func(l *Lab) error { n, err := l.StudyRevision(); return some(len(n), err) },
 		"remark":       func(l *Lab) error { r, err := l.Remark("study"); return some(len(r), err) },
 		"remote":       func(l *Lab) error { _, err := l.Remote(one); return err },
 		"later":        func(l *Lab) error { r, err := l.MeasuredLater(one); return some(len(r), err) },

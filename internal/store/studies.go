@@ -267,9 +267,10 @@ func (l *Lab) RemoveStudy(name string) error {
 	return l.touchStudy(name, "status = 'cancelled'", func(tx *sql.Tx) error { return execute(tx, "DELETE FROM study WHERE name = ?", name) })
 }
 
-// StudyRevision is a number that grows whenever a user changes any study; reading it is cheap for processes that work on studies.
-func (r *Reader) StudyRevision() (int64, error) {
-	var n sql.NullInt64
-	err := r.db.QueryRowContext(r.ctx, "SELECT sum(revision) FROM study").Scan(&n)
-	return n.Int64, r.wrap(err)
+// StudyRevision is another text whenever a user has changed, made or removed any study; reading it is cheap for processes that work on
+// studies. A sum of revisions would not do: one study's removal takes away what another's change adds.
+func (r *Reader) StudyRevision() (string, error) {
+	var text string
+	err := r.db.QueryRowContext(r.ctx, "SELECT coalesce(group_concat(id || ' ' || created || ' ' || revision), '') FROM (SELECT * FROM study ORDER BY id)").Scan(&text)
+	return text, r.wrap(err)
 }

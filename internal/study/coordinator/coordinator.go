@@ -147,7 +147,7 @@ type coordinator struct {
 	doneHere  float64 // runs, or parts of runs, done since started
 	cancelled bool
 	closing   int         // ended runs that are no longer in open and are being reported
-	revision  int64       // of the studies in the lab, when they were read
+	revision  string      // of the studies in the lab, when they were read
 	finished  func()      // ends the work once nothing is left
 	abort     func(error) // ends the work early
 
