@@ -257,38 +257,48 @@ func TestASearchSaysThatItsCodeHasChanged(t *testing.T) {
 	}
 }
 
-// TestAVersionStandsForTheCode: with one, an edit of the script computes nothing anew, and a number that changes does.
-func TestAVersionStandsForTheCode(t *testing.T) {
-	versioned := func(v string) string {
-		return strings.Replace(scriptGrid, "[trainer]\n", "[trainer]\nversion = "+v+"\n", 1)
-	}
-	file, lab := scriptStudy(t, versioned(`"1"`))
+// TestCodeThatIsSaidToBeTheSame: after an edit the program prints the line with which the runs before count; with it nothing is computed anew,
+// also after a second edit, and another setting is.
+func TestCodeThatIsSaidToBeTheSame(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
 	script, log := filepath.Join(filepath.Dir(file), "train.sh"), filepath.Join(filepath.Dir(file), "log")
-	run := func(wantRuns int) string {
+	edit := func(path, text string) {
 		t.Helper()
-		_, errs := called(t, 0, "--lab", lab, "study", "run", file)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(wantRuns int, more ...string) string {
+		t.Helper()
+		out, errs := called(t, 0, append([]string{"--lab", lab, "study", "run", file}, more...)...)
 		if text, err := os.ReadFile(log); err != nil || strings.Count(string(text), "\n") != wantRuns {
 			t.Errorf("%d runs wanted: %q, %v", wantRuns, text, err)
 		}
-		return errs
+		return out + errs
 	}
 	run(2)
-	if err := os.WriteFile(script, []byte(shellTrainer+"# a comment\n"), 0o666); err != nil {
-		t.Fatal(err)
+	edit(script, shellTrainer+"# a comment\n")
+	said := run(2, "--dry-run")
+	_, line, told := strings.Cut(said, "with this line under [trainer]: ")
+	if line, _, _ = strings.Cut(line, "\n"); !told || !strings.Contains(said, "2 to compute") || !strings.Contains(said, "whose code was another (train.sh)") {
+		t.Fatal(said)
 	}
-	if errs := run(2); strings.Contains(errs, "earlier version") {
-		t.Error(errs)
+	same := strings.Replace(scriptGrid, "[trainer]\n", "[trainer]\n"+line+"\n", 1)
+	edit(file, same)
+	if said := run(2); strings.Contains(said, "earlier version") {
+		t.Error(said)
 	}
-	if err := os.WriteFile(file, []byte(versioned(`"2"`)), 0o666); err != nil {
-		t.Fatal(err)
+	edit(script, shellTrainer+"# another comment\n")
+	if said := run(2, "--dry-run"); !strings.Contains(said, "0 to compute") {
+		t.Error(said)
 	}
-	if errs := run(4); !strings.Contains(errs, "2 runs of an earlier version of mine, whose file, code or settings were others") {
-		t.Error(errs)
+	run(3, "--set", "wd=[0.0, 0.25]")
+	edit(file, scriptGrid) // without the line it is other code again, and the line is offered again
+	if said := run(3, "--dry-run"); !strings.Contains(said, line) {
+		t.Errorf("%s lacks %s", said, line)
 	}
-	if err := os.WriteFile(file, []byte(versioned(`"`+strings.Repeat("x", 101)+`"`)), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "[trainer] version has 101 bytes; wanted at most 100") {
+	edit(file, strings.Replace(same, `"train.sh" = "`, `"train.sh" = "x`, 1))
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "wanted the SHA-256 of that file in the runs that are the same") {
 		t.Error(errs)
 	}
 }

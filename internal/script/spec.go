@@ -24,7 +24,7 @@ import (
 type Spec struct {
 	Command []string          `json:"command"`           // program and arguments, started in the folder of the code
 	Code    map[string]string `json:"code"`              // SHA-256 of the files that compute the run, by path in that folder
-	Version string            `json:"version,omitempty"` // stands for Code in the identity, if not ""
+	SameAs  map[string]string `json:"same_as,omitempty"` // stands for the digests of these files in the identity; "": no such file
 	Data    []string          `json:"data,omitempty"`    // SHA-256 of the files that it reads, ordered by name
 	Epochs  int               `json:"epochs"`            // the run ends after this one
 	Horizon int               `json:"horizon"`           // the length that schedules are made for; larger than Epochs if a search stops the run early, smaller if the run goes on from a shorter one
@@ -51,11 +51,8 @@ const (
 	SaveNone = "none"
 )
 
-// MostEpochs is the largest number of epochs of a run, MostVersion the longest version in bytes.
-const (
-	MostEpochs  = 1_000_000
-	MostVersion = 100
-)
+// MostEpochs is the largest number of epochs of a run.
+const MostEpochs = 1_000_000
 
 // Keys that are not the user's own: those of the run, and of the trainer.
 const (
@@ -78,12 +75,24 @@ func CheckKey(key string) string {
 	return ""
 }
 
+// CodeInIdentity are the digests that identify the run: those of Code, but for what SameAs says.
+func (s Spec) CodeInIdentity() map[string]string {
+	if len(s.SameAs) == 0 {
+		return s.Code
+	}
+	code := map[string]string{}
+	maps.Copy(code, s.Code)
+	for name, sum := range s.SameAs {
+		if code[name] = sum; sum == "" {
+			delete(code, name)
+		}
+	}
+	return code
+}
+
 // Canonical returns the JSON that determines the identity.
 func (s Spec) Canonical() ([]byte, error) {
-	trainer := map[string]any{"command": s.Command, "code": s.Code}
-	if s.Version != "" {
-		trainer = map[string]any{"command": s.Command, "version": s.Version}
-	}
+	trainer := map[string]any{"command": s.Command, "code": s.CodeInIdentity()}
 	if len(s.Data) > 0 {
 		trainer["data"] = s.Data
 	}
@@ -102,6 +111,19 @@ func (s Spec) Identity() (hash string, canonical []byte, err error) {
 		return "", nil, err
 	}
 	return store.Hash(store.Script, canonical), canonical, nil
+}
+
+// digestRule is a digest of a file as SameAs has it.
+var digestRule = regexp.MustCompile(`^([0-9a-f]{64})?$`)
+
+// CheckSameAs says which entry of SameAs is none.
+func CheckSameAs(files map[string]string) error {
+	for name, sum := range files {
+		if !digestRule.MatchString(sum) {
+			return fmt.Errorf("same_as: %q is %q; wanted the SHA-256 of that file in the runs that are the same, or \"\" if they had none", name, sum)
+		}
+	}
+	return nil
 }
 
 // Encode returns the spec in the form that a job carries.
@@ -136,10 +158,11 @@ func (s Spec) check() error {
 		return fmt.Errorf("script: %d epochs; wanted 1 to %d", s.Epochs, MostEpochs)
 	case s.Horizon < 1 || s.Horizon > MostEpochs:
 		return fmt.Errorf("script: a horizon of %d; wanted 1 to %d", s.Horizon, MostEpochs)
-	case len(s.Version) > MostVersion:
-		return fmt.Errorf("script: a version of %d bytes", len(s.Version))
 	case s.Silence < 0:
 		return fmt.Errorf("script: a silence of %v", s.Silence)
+	}
+	if err := CheckSameAs(s.SameAs); err != nil {
+		return fmt.Errorf("script: %w", err)
 	}
 	for key := range s.Settings {
 		if why := CheckKey(key); why != "" || key == EpochsKey || key == SeedKey {

@@ -50,6 +50,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/store"
@@ -85,48 +86,84 @@ func Missing(lab *store.Reader, items []Item) (n int, err error) {
 	return n, nil
 }
 
-// Displaced says which runs a study had before that are not among its items now, and which files of their code were others; "" if none.
+// Displaced says which runs a study had before that are not among its items now, which files of their code were others, and how to have the
+// runs of that code count; "" if none.
 func Displaced(name string, before []store.StudyRun, items []Item) string {
 	stay := map[string]bool{}
 	for _, it := range items {
 		stay[it.Hash] = true
 	}
 	before = slices.DeleteFunc(slices.Clone(before), func(r store.StudyRun) bool { return stay[r.Hash] })
-	why := "file, code or settings were others"
-	if files := changedFiles(before, items); len(files) > 0 {
-		why = "code was another (" + format.Few(files, 3) + ")"
-	}
-	switch n := len(before); n {
-	case 0:
+	if len(before) == 0 {
 		return ""
-	case 1:
-		return fmt.Sprintf("1 run of an earlier version of %s, whose %s, is no longer part of it; the lab keeps it (collapse runs list), and it counts again once the change is undone", name, why)
-	default:
-		return fmt.Sprintf("%d runs of an earlier version of %s, whose %s, are no longer part of it; the lab keeps them (collapse runs list), and they count again once the change is undone", n, name, why)
 	}
+	why, how := "file, code or settings were others", "once the change is undone"
+	if changed := changedFiles(before, items); len(changed) > 0 {
+		why = "code was another (" + format.Few(slices.Sorted(maps.Keys(changed)), 3) + ")"
+		if line := sameAs(changed, before, items); line != "" {
+			how += ", or, if the runs are the same, with this line under [trainer]: " + line
+		}
+	}
+	if n := len(before); n > 1 {
+		return fmt.Sprintf("%d runs of an earlier version of %s, whose %s, are no longer part of it; the lab keeps them (collapse runs list), and they count again %s", n, name, why, how)
+	}
+	return fmt.Sprintf("1 run of an earlier version of %s, whose %s, is no longer part of it; the lab keeps it (collapse runs list), and it counts again %s", name, why, how)
 }
 
-// changedFiles are the files that runs of a script had in another form than the study's items have now, or that one of them lacks.
-func changedFiles(before []store.StudyRun, items []Item) []string {
-	changed := map[string]bool{}
+// changedFiles are the files that runs of a script had in another form than the study's items have now, or that one of them lacks, with the
+// digests in the newest of those runs; "": it had no such file.
+func changedFiles(before []store.StudyRun, items []Item) map[string]string {
+	changed := map[string]string{}
 	if len(items) == 0 || items[0].Spec.Kind != store.Script {
 		return nil
 	}
 	now, err := specOf(items[0].Payload)
 	for _, r := range before {
 		was, wrong := specOf(r.Payload)
-		if err != nil || wrong != nil || r.Kind != store.Script || was.Version != now.Version {
+		if err != nil || wrong != nil || r.Kind != store.Script {
 			return nil
 		}
-		for name := range was.Code {
-			changed[name] = changed[name] || was.Code[name] != now.Code[name]
-		}
-		for name := range now.Code {
-			changed[name] = changed[name] || was.Code[name] != now.Code[name]
+		old, new := was.CodeInIdentity(), now.CodeInIdentity()
+		names := map[string]string{}
+		maps.Copy(names, old)
+		maps.Copy(names, new)
+		for name := range names {
+			if old[name] != new[name] {
+				changed[name] = old[name]
+			}
 		}
 	}
-	maps.DeleteFunc(changed, func(_ string, other bool) bool { return !other })
-	return slices.Sorted(maps.Keys(changed))
+	return changed
+}
+
+// mostSame is how many files a line for [trainer] names.
+const mostSame = 5
+
+// sameAs is the line for [trainer] with which some of the runs before are among the items; "" if there is none, or it would be long.
+func sameAs(changed map[string]string, before []store.StudyRun, items []Item) string {
+	if len(changed) > mostSame {
+		return ""
+	}
+	were := map[string]bool{}
+	for _, r := range before {
+		were[r.Hash] = true
+	}
+	for _, it := range items {
+		spec, err := specOf(it.Payload)
+		same := map[string]string{}
+		maps.Copy(same, spec.SameAs)
+		maps.Copy(same, changed)
+		spec.SameAs = same
+		hash, _, wrong := spec.Identity()
+		if err == nil && wrong == nil && were[hash] {
+			var parts []string
+			for _, name := range slices.Sorted(maps.Keys(same)) {
+				parts = append(parts, fmt.Sprintf("%q = %q", name, same[name]))
+			}
+			return "same_as = { " + strings.Join(parts, ", ") + " }"
+		}
+	}
+	return ""
 }
 
 // Save creates or changes a study in the lab and returns its number of items; items with the same identity count once.

@@ -25,7 +25,7 @@ import (
 //	[trainer]
 //	command = ["python3", "train.py"]       # started in the folder of the file
 //	code    = ["train.py", "models/*.py"]   # what computes the runs: part of their identity; default: files that the command names and what they import
-//	version = "1"                           # stands for the code in the identity: while it stays, changed code makes no other runs; default: none
+//	same_as = { "train.py" = "3fa9…" }      # the SHA-256 of files that make the same runs as these; default: none
 //	data    = ["/data/mnist/*"]             # files whose content is part of the identity, too; default: none
 //	epochs  = 100
 //	horizon = 100                           # what schedules are made for; default: epochs
@@ -44,7 +44,7 @@ type Trainer struct {
 type trainerTable struct {
 	Command, Code, Data []string
 	Epochs, Horizon     int
-	Version             string
+	SameAs              map[string]string `toml:"same_as"`
 	Args, Silence       string
 	SaveFeatures        string `toml:"save_features"`
 	Digests             *trainerDigests
@@ -60,7 +60,7 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 	if t == nil {
 		return
 	}
-	s := script.Spec{Command: t.Command, Version: t.Version, Epochs: t.Epochs, Horizon: t.Epochs, Args: t.Args, SaveFeatures: t.SaveFeatures}
+	s := script.Spec{Command: t.Command, SameAs: t.SameAs, Epochs: t.Epochs, Horizon: t.Epochs, Args: t.Args, SaveFeatures: t.SaveFeatures}
 	if len(t.Command) == 0 || t.Command[0] == "" {
 		bad.add(`[trainer] command is missing; wanted the program and its arguments, such as command = ["python3", "train.py"]`)
 		return
@@ -72,8 +72,8 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 	if t.Args != "" && t.Args != script.Flags && t.Args != script.FlagsNo {
 		bad.add("[trainer] args is %q; wanted %q, %q (a setting that is false as --no-key), or leave it out", t.Args, script.Flags, script.FlagsNo)
 	}
-	if len(t.Version) > script.MostVersion {
-		bad.add("[trainer] version has %d bytes; wanted at most %d", len(t.Version), script.MostVersion)
+	if err := script.CheckSameAs(t.SameAs); err != nil {
+		bad.add("[trainer] %v", err)
 	}
 	switch s.SaveFeatures {
 	case "last":
@@ -145,9 +145,6 @@ func (t *Trainer) text() string {
 	var b strings.Builder
 	s := t.spec
 	fmt.Fprintf(&b, "\n[trainer]\ncommand = %s\nepochs = %d\nargs = %s\n", train.Literal(s.Command), s.Horizon, train.Literal(s.Args))
-	if s.Version != "" {
-		fmt.Fprintf(&b, "version = %s\n", train.Literal(s.Version))
-	}
 	if s.Silence > 0 {
 		fmt.Fprintf(&b, "silence = %q\n", s.Silence)
 	}
@@ -157,6 +154,12 @@ func (t *Trainer) text() string {
 	fmt.Fprintf(&b, "\n[trainer.digests]\ndata = %s\n\n[trainer.digests.code]\n", train.Literal(append([]string{}, s.Data...)))
 	for _, name := range slices.Sorted(maps.Keys(s.Code)) {
 		fmt.Fprintf(&b, "%s = %q\n", train.Literal(name), s.Code[name])
+	}
+	if len(s.SameAs) > 0 {
+		b.WriteString("\n[trainer.same_as]\n")
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.SameAs)) {
+		fmt.Fprintf(&b, "%s = %q\n", train.Literal(name), s.SameAs[name])
 	}
 	return b.String()
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -401,4 +402,49 @@ func TestAnotherQueueTakesUpALab(t *testing.T) {
 	startWorker(t, <-url, worker.Options{})
 	must(t, <-ended)
 	sameValues(t, lab, directly(t, configs), configs)
+}
+
+// TestWaitingScriptsFollowTheirFile: what a study's file says of scripts, and is no part of their identity, holds for runs that have waited in the
+// queue since it said something else.
+func TestWaitingScriptsFollowTheirFile(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(folder, "train.sh"), []byte(`echo "$*" >> log
+echo "{\"generation\": $COLLAPSE_GENERATION, \"epoch\": 1, \"values\": {\"loss\": 1}}" >> "$COLLAPSE_EVENTS"
+echo "{\"generation\": $COLLAPSE_GENERATION, \"done\": true}" >> "$COLLAPSE_EVENTS"
+`), 0o666))
+	lab, err := store.Open(t.TempDir(), store.Options{})
+	must(t, err)
+	t.Cleanup(func() { lab.Close() })
+	save := func(more string) {
+		t.Helper()
+		f, err := study.ParseFile(filepath.Join(folder, "s.toml"), []byte("[trainer]\ncommand = [\"sh\", \"train.sh\"]\nepochs = 1\n"+more+"[grid]\nlr = [1, 2, 3]\n"), nil, 0)
+		must(t, err)
+		items, err := f.Items(nil)
+		must(t, err)
+		_, err = study.Save(lab, "s", "", f.Source, items)
+		must(t, err)
+	}
+	save("")
+	ctx, stop := context.WithCancel(t.Context())
+	o := options(t, 1)
+	o.Scripts, o.Watch = folder, func(e Event) {
+		if e.Ended != nil {
+			stop()
+		}
+	}
+	if _, err := Execute(ctx, lab, []string{"s"}, o); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	save("args = \"flags\"\n")
+	o = options(t, 1)
+	o.Scripts = folder
+	if s, err := Execute(t.Context(), lab, []string{"s"}, o); err != nil || s.Done != 3 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "log"))
+	must(t, err)
+	if lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"); len(lines) < 3 || lines[0] != "" || lines[len(lines)-1] != "--lr 3" || !slices.Contains(lines, "--lr 2") {
+		t.Errorf("%q", text)
+	}
 }

@@ -126,7 +126,7 @@ func (e *coordinator) submitAll(ctx context.Context) error {
 	if err := e.c.Cancel(ctx, unwanted...); err != nil {
 		return err
 	}
-	if there, err = e.withdrawBegun(ctx, there); err != nil {
+	if there, err = e.withdrawStale(ctx, there); err != nil {
 		return err
 	}
 	jobs, err := e.missing(ctx, there)
@@ -136,9 +136,9 @@ func (e *coordinator) submitAll(ctx context.Context) error {
 	return e.submit(ctx, jobs...)
 }
 
-// withdrawBegun takes interrupted runs that nobody computes out of the queue, where they wait behind those that were not begun, and returns
-// the jobs that stay.
-func (e *coordinator) withdrawBegun(ctx context.Context, there []string) (stay []string, err error) {
+// withdrawStale takes runs that nobody computes out of the queue, and returns the jobs that stay: interrupted ones, which wait behind those that
+// were not begun, and scripts, whose file may say something else by now that makes no other runs.
+func (e *coordinator) withdrawStale(ctx context.Context, there []string) (stay []string, err error) {
 	leases, err := e.c.Leases(ctx)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (e *coordinator) withdrawBegun(ctx context.Context, there []string) (stay [
 		e.mu.Lock()
 		r := e.open[id]
 		e.mu.Unlock()
-		if r == nil || !r.begun() || held[id] {
+		if r == nil || !r.begun() && r.Kind != store.Script || held[id] {
 			stay = append(stay, id)
 		} else if err := e.c.Withdraw(ctx, id); err != nil {
 			return nil, err
