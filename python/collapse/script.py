@@ -52,7 +52,7 @@ class NoRun:
 
     info = None
     from_epoch = 0
-    state = None  # folder of the checkpoint to continue from
+    state = None  # folder of the checkpoint to continue from: whoever saves checkpoints has to read it
 
     def setting(self, name, default=None):
         """The study's value of a setting, or the default. The seed from a study's `seeds` is the setting "seed"."""
@@ -138,12 +138,17 @@ class Run(NoRun):
     def __init__(self, path, info):
         self.info, self._path = info, path
         self.from_epoch = info["from_epoch"]
-        self.state = info.get("checkpoint") or None
+        self._state, self._continues = info.get("checkpoint") or None, not info.get("checkpoint")
         self._captured = {}  # split -> folder, since the last report
         self._unread = []  # folders that the lab has not removed yet
         self._asked = set()
         self._done = False
         self._home, self._seen = os.getcwd(), set(sys.modules)
+
+    @property
+    def state(self):
+        self._continues = True
+        return self._state
 
     def setting(self, name, default=None):
         self._asked.add(name)
@@ -191,6 +196,9 @@ class Run(NoRun):
         os.rename(new, final)
 
     def report(self, epoch, values):
+        if not self._continues:
+            raise RuntimeError("collapse: the run goes on after epoch %d, and nothing has read run.state, the folder of its checkpoint: "
+                               "load it before training, or the numbers are of a model that began anew" % self.from_epoch)
         self._stay()
         event = {"epoch": epoch, "values": {name: _plain(name, x) for name, x in values.items()}, "features": self._captured}
         loaded = self._loaded()

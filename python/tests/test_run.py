@@ -19,6 +19,13 @@ from support import collapse, needs_torch, torch
 from collapse.script import Left
 
 
+def resumed():
+    """A run whose script goes on from its checkpoint, as it has to."""
+    run = collapse.run()
+    run.state
+    return run
+
+
 class Lab(unittest.TestCase):
     """Plays the lab: a workspace as it makes one."""
 
@@ -65,38 +72,51 @@ class Lab(unittest.TestCase):
     def test_a_number_of_epochs_that_is_not_the_labs_is_told(self):
         for default, told in ((100, True), (5, False), (9, False), (None, False)):
             with contextlib.redirect_stderr(io.StringIO()) as said:
-                self.assertEqual(list(collapse.run().epochs(default)), [3, 4, 5])
+                self.assertEqual(list(resumed().epochs(default)), [3, 4, 5])
             self.assertEqual("run.epochs(100), and the lab's run is made for 9 epochs" in said.getvalue(), told, said.getvalue())
             self.assertEqual(said.getvalue() == "", not told)
 
     def test_settings_and_epochs(self):
-        run = collapse.run()
+        run = resumed()
         self.assertEqual((run.setting("lr", 0.1), run.setting("wd", 1), run.setting("depth", 4), run.setting("seed", 1)), (0.5, 0, 4, 7))
         self.assertEqual((list(run.epochs(100)), run.from_epoch, run.horizon(), run.state), ([3, 4, 5], 2, 9, self.info["checkpoint"]))
 
     def test_a_block_ends_with_done(self):
-        with collapse.run() as run:
+        with resumed() as run:
             run.report(3, {"x": 1})
         self.assertEqual([e.get("done", False) for e in self.events()], [False, True])
-        with collapse.run() as run:
+        with resumed() as run:
             run.done()
         self.assertEqual(sum(e.get("done", False) for e in self.events()), 2)
-        with self.assertRaises(ZeroDivisionError), collapse.run():
+        with self.assertRaises(ZeroDivisionError), resumed():
             1 / 0
         self.assertEqual(sum(e.get("done", False) for e in self.events()), 2)
         del os.environ["COLLAPSE_RUN"]
-        with collapse.run() as run:
+        with resumed() as run:
             self.assertEqual(list(run.epochs(2)), [1, 2])
 
-    def test_reports(self):
+    def test_a_script_that_ignores_its_checkpoint_is_stopped(self):
         run = collapse.run()
+        self.assertEqual(list(run.epochs(5)), [3, 4, 5])
+        with self.assertRaisesRegex(RuntimeError, "goes on after epoch 2, and nothing has read run.state"):
+            run.report(3, {"x": 1})
+        self.assertEqual(self.events(), [])
+        self.assertEqual(run.state, self.info["checkpoint"])
+        run.report(3, {"x": 1})
+        self.info.update(from_epoch=0, checkpoint="")
+        self.tell()
+        collapse.run().report(1, {"x": 1})  # at the beginning there is nothing to read
+        self.assertEqual([e["epoch"] for e in self.events()], [3, 1])
+
+    def test_reports(self):
+        run = resumed()
         run.report(3, {"test/loss": 1, "lr": math.nan, "a": -math.inf})
         run.done()
         self.assertEqual(self.events(), [{"epoch": 3, "values": {"test/loss": 1.0, "lr": "NaN", "a": "-Infinity"}, "features": {}, "generation": 3},
                                          {"done": True, "generation": 3}])
 
     def test_none_is_missing_and_a_text_is_refused_by_name(self):
-        run = collapse.run()
+        run = resumed()
         run.report(3, {"test/auc": None})
         for bad in ("0.5", b"1", [1, 2], object()):
             with self.assertRaisesRegex(TypeError, "'test/f1' is "):
@@ -114,7 +134,7 @@ class Lab(unittest.TestCase):
                 f.write("x = 1\n")
             self.addCleanup(sys.modules.pop, name, None)
         __import__("early_module")
-        run = collapse.run()
+        run = resumed()
         run.report(3, {})
         __import__("late_module")
         __import__("colorsys")  # not the script's own
@@ -123,24 +143,24 @@ class Lab(unittest.TestCase):
         self.assertEqual([event.get("loaded") for event in self.events()], [None, ["late_module.py"], None])
 
     def test_settings_that_were_never_asked_for_are_told(self):
-        run = collapse.run()
+        run = resumed()
         run.setting("lr", 0.1)
         run.done()
         self.assertEqual(self.events(), [{"done": True, "unasked": sorted(set(self.info["settings"]) - {"lr"}), "generation": 3}])
 
     def test_settings_as_a_map_and_the_seed(self):
-        run = collapse.run()
+        run = resumed()
         self.assertEqual((run.seed, dict(run.settings), run.settings.get("depth", 4)), (7, {"lr": 0.5, "wd": 0, "seed": 7}, 4))
         with self.assertRaises(KeyError):
             run.settings["depth"]
         run.done()
         self.assertEqual(self.events()[-1], {"done": True, "generation": 3})  # all were asked for
-        run = collapse.run()
+        run = resumed()
         self.assertEqual((run.settings["wd"], "lr" in run.settings), (0, True))
         self.assertEqual(run._asked, {"wd", "lr"})
 
     def test_checkpoints_have_their_name_when_they_are_whole(self):
-        run = collapse.run()
+        run = resumed()
         for _ in range(2):  # the second takes the place of the first
             with run.checkpoint(3) as folder:
                 with open(os.path.join(folder, "s"), "w") as f:
@@ -152,7 +172,7 @@ class Lab(unittest.TestCase):
         self.assertFalse(os.path.exists(self.at("ckpt/4")))
 
     def test_leaves_a_run_that_is_another_process_s(self):
-        run = collapse.run()
+        run = resumed()
         self.info["generation"] = 4
         self.tell()
         with self.assertRaises(Left):
@@ -166,7 +186,7 @@ class Lab(unittest.TestCase):
         self.assertEqual(self.events(), [])
 
     def test_leaves_a_lab_that_is_dead(self):
-        run = collapse.run()
+        run = resumed()
         self.beat(-61)
         self.listen(0.2)
         with self.assertRaises(Left):
@@ -177,7 +197,7 @@ class Lab(unittest.TestCase):
         self.assertEqual(self.events(), [])
 
     def test_stays_after_the_machine_slept_or_its_clock_was_set(self):
-        run = collapse.run()
+        run = resumed()
         for epoch, age in ((3, -3600), (4, 3600)):
             self.beat(age)
             beat = threading.Timer(0.3, self.beat, [0])
@@ -187,7 +207,7 @@ class Lab(unittest.TestCase):
         self.assertEqual([e["epoch"] for e in self.events()], [3, 4])
 
     def test_leaves_while_it_listens(self):
-        run = collapse.run()
+        run = resumed()
         self.beat(-3600)
         self.info["generation"] = 4
         threading.Timer(0.3, self.tell).start()
@@ -198,11 +218,11 @@ class Lab(unittest.TestCase):
         self.info["format"] = "collapse-script 2"
         self.tell()
         with self.assertRaisesRegex(ValueError, "collapse-script 2"):
-            collapse.run()
+            resumed()
 
     @needs_torch
     def test_a_split_is_captured_once_an_epoch(self):
-        run, model = collapse.run(), torch.nn.Sequential(torch.nn.Linear(4, 3)).eval()
+        run, model = resumed(), torch.nn.Sequential(torch.nn.Linear(4, 3)).eval()
 
         def capture(split):
             with torch.no_grad(), run.tap(model, 3, split) as tap:
@@ -220,7 +240,7 @@ class Lab(unittest.TestCase):
 
     @needs_torch
     def test_waits_while_two_captures_are_unread(self):
-        run = collapse.run()
+        run = resumed()
         model = torch.nn.Sequential(torch.nn.Linear(4, 3))
         reported = []
 
