@@ -17,13 +17,14 @@ import (
 func (c runsListCmd) chooses() bool { return len(c.Where) > 0 || c.Sort != "" || c.Reverse }
 
 // choose keeps the runs whose settings are as --where wants them, and orders them as --sort says; those without a value come last.
-func (c runsListCmd) choose(r *store.Reader, runs []store.Run) ([]store.Run, error) {
+// values are those at the end by which they are ordered, by hash; nil if it is a setting, or nothing.
+func (c runsListCmd) choose(r *store.Reader, runs []store.Run) (_ []store.Run, values map[string]float64, err error) {
 	if !c.chooses() {
-		return runs, nil
+		return runs, nil, nil
 	}
 	settings, _, err := study.Settings(runs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	texts := map[string]map[string]string{} // of each run, by its hash
 	for i, run := range runs {
@@ -36,17 +37,33 @@ func (c runsListCmd) choose(r *store.Reader, runs []store.Run) ([]store.Run, err
 	for _, wanted := range c.Where {
 		key, value, given := strings.Cut(wanted, "=")
 		if !given {
-			return nil, usagef("--where is %q; wanted KEY=VALUE, such as lr=0.1", wanted)
+			return nil, nil, usagef("--where is %q; wanted KEY=VALUE, such as lr=0.1", wanted)
 		}
-		if known := keysOfSettings(texts); len(runs) > 0 && !slices.Contains(known, key) {
-			return nil, usagef("--where: no run has a setting %s%s", key, spelling.Suggestion(key, known))
+		if key, err = settingMeant(key, texts); err != nil {
+			return nil, nil, err
 		}
 		runs = slices.DeleteFunc(runs, func(run store.Run) bool {
 			text, has := texts[run.Hash][key]
 			return !has || figure.CompareSettings("", text, value) != 0
 		})
 	}
-	return runs, c.order(r, runs, texts)
+	values, err = c.order(r, runs, texts)
+	return runs, values, err
+}
+
+// settingMeant is the setting of that name, or the one whose name ends in it, as lists call it: seed is run.seed.
+func settingMeant(key string, texts map[string]map[string]string) (string, error) {
+	known := keysOfSettings(texts)
+	ending := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return !strings.HasSuffix(k, "."+key) || strings.HasPrefix(k, "trainer.") })
+	switch {
+	case len(texts) == 0 || slices.Contains(known, key):
+		return key, nil
+	case len(ending) == 1:
+		return ending[0], nil
+	case len(ending) > 1:
+		return "", usagef("--where %s: that is %s", key, strings.Join(ending, " or "))
+	}
+	return "", usagef("--where: no run has a setting %s%s", key, spelling.Suggestion(key, known))
 }
 
 func keysOfSettings(texts map[string]map[string]string) (known []string) {
@@ -62,16 +79,16 @@ func keysOfSettings(texts map[string]map[string]string) (known []string) {
 }
 
 // order sorts runs by a setting, or by a value at their last epoch.
-func (c runsListCmd) order(r *store.Reader, runs []store.Run, texts map[string]map[string]string) error {
+func (c runsListCmd) order(r *store.Reader, runs []store.Run, texts map[string]map[string]string) (values map[string]float64, err error) {
 	name := c.Sort
 	switch {
 	case len(runs) == 0:
-		return nil
+		return nil, nil
 	case name == "" && c.Reverse:
 		slices.Reverse(runs)
-		return nil
+		return nil, nil
 	case name == "":
-		return nil
+		return nil, nil
 	}
 	compare := func(a, b store.Run) int {
 		return figure.CompareSettings(name, texts[a.Hash][name], texts[b.Hash][name])
@@ -79,21 +96,20 @@ func (c runsListCmd) order(r *store.Reader, runs []store.Run, texts map[string]m
 	has := func(run store.Run) bool { return texts[run.Hash][name] != "" }
 	known := keysOfSettings(texts)
 	if !slices.Contains(known, name) {
-		values, err := valuesAtEnd(r, runs, name)
-		if err != nil {
-			return err
+		if values, err = valuesAtEnd(r, runs, name); err != nil {
+			return nil, err
 		}
 		if len(values) == 0 {
 			keys, err := r.Keys(runs[0].Hash)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			for _, k := range keys {
 				if k.Series == "epoch" && k.Layer == "" {
 					known = append(known, strings.TrimPrefix(k.Split+"/"+k.Measure, "/"))
 				}
 			}
-			return usagef("--sort: no run here has a setting or a value %s%s; values are named as in test/accuracy", name, spelling.Suggestion(name, known))
+			return nil, usagef("--sort: no run here has a setting or a value %s%s; values are named as in test/accuracy", name, spelling.Suggestion(name, known))
 		}
 		compare = func(a, b store.Run) int { return cmp.Compare(values[a.Hash], values[b.Hash]) }
 		has = func(run store.Run) bool { _, ok := values[run.Hash]; return ok }
@@ -108,7 +124,7 @@ func (c runsListCmd) order(r *store.Reader, runs []store.Run, texts map[string]m
 		}
 		return way * compare(a, b)
 	})
-	return nil
+	return values, nil
 }
 
 // valuesAtEnd are the values of split/measure, or of a name without a split, at the last epoch of those of the runs that have one.

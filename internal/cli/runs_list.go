@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -45,6 +46,18 @@ type listedRun struct {
 	Results map[string]*float64 `json:"results"`
 	// Reported are the first values of a script that has none of the main results.
 	Reported string `json:"reported,omitempty"`
+	sorted   string // the name by whose value the list is sorted, if it is no setting
+}
+
+// sortedBy notes the value by which the list is sorted, if values has any.
+func (r *listedRun) sortedBy(name string, values map[string]float64) {
+	if values == nil {
+		return
+	}
+	r.sorted, r.Results[name] = name, nil
+	if v, ok := values[r.Run]; ok {
+		r.Results[name] = &v
+	}
 }
 
 // mostReported bounds the scripts of a list whose own values are read.
@@ -77,23 +90,39 @@ func (c runsListCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if runs, err = c.choose(r, runs); err != nil {
+	runs, values, err := c.choose(r, runs)
+	if err != nil {
 		return err
 	}
+	among := runs
 	if c.Limit > 0 {
 		runs = runs[:min(len(runs), c.Limit)]
 	}
-	rows, err := listRuns(r, runs)
+	rows, err := listRuns(r, runs, among)
 	if err != nil {
 		return err
+	}
+	for i := range rows {
+		rows[i].sortedBy(c.Sort, values)
+	}
+	if len(rows) == 0 && len(c.Where) > 0 {
+		a.notef("no run has %s\n", strings.Join(c.Where, " and "))
 	}
 	return a.emit(rows, func() { printRuns(a, rows, screenWidth(a.file1)) })
 }
 
-func listRuns(r *store.Reader, runs []store.Run) ([]listedRun, error) {
-	settings, differ, err := study.Settings(runs)
+// listRuns describes runs by what differs among them and others that were asked for.
+func listRuns(r *store.Reader, runs, among []store.Run) ([]listedRun, error) {
+	settings, _, err := study.Settings(runs)
 	if err != nil {
 		return nil, err
+	}
+	_, differ, err := study.Settings(among)
+	if err != nil {
+		return nil, err
+	}
+	if len(among) == 1 && among[0].Kind == store.Script { // all that it is
+		differ = slices.Sorted(maps.Keys(settings[0]))
 	}
 	telling := tellingOf(settings, differ)
 	results, err := mainResults(r, runs)
@@ -281,9 +310,15 @@ func runLines(rows []listedRun, width int) []string {
 	measured := !own || slices.ContainsFunc(rows, func(r listedRun) bool {
 		return r.Results[listedResults[1]] != nil || r.Results[listedResults[2]] != nil
 	})
-	head := []string{"RUN", "STATUS", "EPOCHS"}
-	if measured {
-		head = append(head, "TEST ACC", "NC1")
+	scripts := !slices.ContainsFunc(rows, func(r listedRun) bool { return r.Kind != store.Script }) && len(rows) > 0
+	head, shown := []string{"RUN", "STATUS", "EPOCHS"}, []string{}
+	for i, name := range []string{"", "TEST ACC", "NC1"} { // of scripts what some have
+		if i > 0 && measured && (!own && !scripts || slices.ContainsFunc(rows, func(r listedRun) bool { return r.Results[listedResults[i]] != nil })) {
+			head, shown = append(head, name), append(shown, listedResults[i])
+		}
+	}
+	if len(rows) > 0 && rows[0].sorted != "" && !slices.Contains(shown, rows[0].sorted) {
+		head, shown = append(head, safetext.Line(rows[0].sorted)), append(shown, rows[0].sorted)
 	}
 	if own {
 		head = append(head, "REPORTED")
@@ -294,8 +329,8 @@ func runLines(rows []listedRun, width int) []string {
 	fmt.Fprintln(w, strings.Join(append(head, "WHAT"), "\t"))
 	for _, r := range rows {
 		safetext.Fprintf(w, "%.12s\t%s\t%s\t", r.Run, r.Status, r.progress())
-		if measured {
-			safetext.Fprintf(w, "%s\t%s\t", orDash(r.Results[listedResults[1]]), orDash(r.Results[listedResults[2]]))
+		for _, name := range shown {
+			safetext.Fprintf(w, "%s\t", orDash(r.Results[name]))
 		}
 		if own {
 			safetext.Fprintf(w, "%s\t", r.Reported)

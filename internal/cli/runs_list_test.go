@@ -150,6 +150,18 @@ func TestRunsAreChosenAndOrdered(t *testing.T) {
 			t.Errorf("%s: %q, wanted %q", c.args, got, c.want)
 		}
 	}
+	if out, errs := called(t, exitOK, "--lab", lab, "runs", "list", "--where", "lr=0.2"); !strings.Contains(errs, "no run has lr=0.2") {
+		t.Errorf("%s%s", out, errs)
+	}
+	if out, _ := called(t, exitOK, "--lab", lab, "runs", "list", "--sort", "sum", "--limit", "1"); !strings.Contains(out, "  sum  ") || !strings.Contains(out, "  10  ") || !strings.Contains(out, "wd ") {
+		t.Error(out)
+	}
+	if out, _ := called(t, exitOK, "--lab", lab, "runs", "list", "--where", "wd=9"); !strings.Contains(out, "train.sh, lr 0.1, wd 9\n") {
+		t.Error(out)
+	}
+	if out, _ := called(t, exitOK, "--lab", lab, "runs", "list", "--where", "horizon=4"); strings.Count(out, "\n") != 4 {
+		t.Error(out)
+	}
 	for args, want := range map[string]string{
 		"--where w=1":       "no run has a setting w; did you mean wd?",
 		"--where wd":        "wanted KEY=VALUE",

@@ -91,6 +91,9 @@ func (r *rounds) execute(ctx context.Context, o coordinator.Options) (coordinato
 				stop(err)
 			}
 		}
+		if e.Ended != nil && !e.Ended.Failed {
+			r.nameMetric(e.Ended)
+		}
 		if watch != nil {
 			watch(e)
 		}
@@ -107,6 +110,21 @@ func (r *rounds) execute(ctx context.Context, o coordinator.Options) (coordinato
 		return s, never
 	}
 	return s, err
+}
+
+// nameMetric has the line of a finished trial begin with what the search looks at.
+func (r *rounds) nameMetric(ended *coordinator.Ended) {
+	t := study.TrialOf(ended.Payload)
+	v, err := lastOf(r.lab.Reader, ended.Hash, r.f.Search.Key(), t.Epochs)
+	name := r.f.Search.MetricName()
+	if err != nil || t.Role != study.RoleTrial || strings.HasPrefix(ended.Text, name) {
+		return
+	}
+	words := name + " " + format.Short(v, 3)
+	if math.IsNaN(v) {
+		words = name + ": none"
+	}
+	ended.Text = strings.TrimSuffix(words+", "+ended.Text, ", ")
 }
 
 // unreported returns an *UnreportedError if a finished run has not one value of the search's metric.
