@@ -147,7 +147,7 @@ func printRun(a *app, run store.Run, shown shownRun) {
 	}
 	a.printf("files    %s\n", shown.Dir)
 	if run.Error != "" {
-		a.printf("error    %s\n", run.Error)
+		a.print("error    " + safetext.Lines(run.Error) + "\n")
 	}
 	if shown.Command != "" {
 		a.print("command  " + safetext.Line(shown.Command) + "\n") // not folded, to be copied
@@ -160,7 +160,7 @@ func printRun(a *app, run store.Run, shown shownRun) {
 		a.printf("later    %s of epoch %d, measured of %s on %s by collapse %s, kernel %s\n", format.Count(m.Values, "value"), m.Epoch, m.Source,
 			m.Made.Local().Format(time.DateTime), m.Version, m.Kernel)
 	}
-	if shown.Output != "" {
+	if shown.Output != "" && !strings.Contains(run.Error, strings.TrimSpace(shown.Output)) {
 		word := "output"
 		for line := range strings.SplitSeq(shown.Output, "\n") {
 			a.printf("%-8s %s\n", word, line)

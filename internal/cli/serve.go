@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"collapse.example/collapse/internal/serve"
@@ -35,7 +36,7 @@ func (c *serveCmd) Run(a *app) error {
 		return usagef("--measure-limit %v: want a time above 0, such as 60s", c.MeasureLimit)
 	}
 	collectSooner()
-	opt := serve.Options{Lab: a.flags.Lab, Listen: c.Listen, Base: c.Base, Hosts: c.Host, Token: c.Token, Log: a.logf, MeasureLimit: c.MeasureLimit, Searches: trials.SearchesOf}
+	opt := serve.Options{Lab: a.flags.Lab, Listen: c.Listen, Base: strings.TrimSuffix(c.Base, "/"), Hosts: c.Host, Token: c.Token, Log: a.logf, MeasureLimit: c.MeasureLimit, Searches: trials.SearchesOf}
 	if c.Control {
 		lab, err := a.openLab()
 		if err != nil {

@@ -84,7 +84,7 @@ func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, 
 		}
 	})
 	if err == nil && sum.Failed > 0 {
-		return fmt.Errorf("%d runs failed; `collapse study status %s` says why, `collapse study retry` marks them to be tried again", sum.Failed, grids[0])
+		return fmt.Errorf("%s failed; `collapse study status %s` says why, `collapse study retry` marks them to be tried again", format.Count(sum.Failed, "run"), grids[0])
 	}
 	return err
 }

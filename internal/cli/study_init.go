@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,6 +61,9 @@ type scriptFlag struct {
 
 var argparseFlag = regexp.MustCompile(`add_argument\(\s*["']--([A-Za-z][A-Za-z0-9_-]*)["'][^)\n]*?\bdefault\s*=\s*([^,)\n]+)`)
 
+// switchFlag is a flag that is false unless it is given.
+var switchFlag = regexp.MustCompile(`add_argument\(\s*["']--([A-Za-z][A-Za-z0-9_-]*)["'][^)\n]*?\baction\s*=\s*["']store_true["']`)
+
 // flagsOf finds the flags that a Python script reads with argparse and that have a plain default. The lab sets epochs, of which the default is
 // returned apart, and seed.
 func flagsOf(text string) (found []scriptFlag, epochs string) {
@@ -71,6 +75,11 @@ func flagsOf(text string) (found []scriptFlag, epochs string) {
 		}
 		if ok && m[1] != "epochs" && m[1] != "seed" {
 			found = append(found, scriptFlag{m[1], value})
+		}
+	}
+	for _, m := range switchFlag.FindAllStringSubmatch(text, 100) {
+		if !slices.ContainsFunc(found, func(f scriptFlag) bool { return f.Key == m[1] }) {
+			found = append(found, scriptFlag{m[1], "false"})
 		}
 	}
 	return found, epochs

@@ -155,7 +155,7 @@ type searchRow struct {
 	Spent   int        `json:"epochs"`       // trained by trials that ended
 	Whole   int        `json:"whole_epochs"` // of all trials, had none been stopped early
 	Wanted  int        `json:"wanted_trials"`
-	name    string     // of the metric, for people
+	head    string     // of the column of its values
 }
 
 // trialRow is the JSON of a trial. Value and Test are null if missing.
@@ -170,10 +170,11 @@ type trialRow struct {
 	Test     *float64     `json:"test_accuracy"`
 	Error    string       `json:"error,omitempty"`
 	Command  string       `json:"command,omitempty"` // how a script was started
+	Dir      string       `json:"dir"`               // of the run's files
 }
 
 func trialRowOf(lab *store.Reader, r trials.Row) trialRow {
-	row := trialRow{Role: r.Role, Run: r.Hash, Status: r.Status, Epochs: r.Epochs, Settings: append(append([]string{}, r.Settings...), r.Final...), Error: r.Error, Command: trainer.Command(lab.RunDir(r.Hash))}
+	row := trialRow{Role: r.Role, Run: r.Hash, Status: r.Status, Epochs: r.Epochs, Settings: append(append([]string{}, r.Settings...), r.Final...), Error: r.Error, Command: trainer.Command(lab.RunDir(r.Hash)), Dir: lab.RunDir(r.Hash)}
 	if r.Role == study.RoleTrial {
 		row.Number = r.Number + 1
 	}
@@ -198,7 +199,10 @@ func searchRows(lab *store.Reader, s store.Study) ([]searchRow, error) {
 	}
 	var rows []searchRow
 	for _, p := range found {
-		row := searchRow{Where: p.Where, Metric: f.Search.Metric, name: f.Search.MetricName(), Trials: []trialRow{}, Spent: p.Spent, Whole: p.Whole, Wanted: f.Search.Trials}
+		row := searchRow{Where: p.Where, Metric: f.Search.MetricName(), head: strings.ToUpper(f.Search.MetricName()), Trials: []trialRow{}, Spent: p.Spent, Whole: p.Whole, Wanted: f.Search.Trials}
+		if f.Trainer != nil { // a script's own name
+			row.head = row.Metric
+		}
 		for _, r := range p.Rows {
 			row.Trials = append(row.Trials, trialRowOf(lab, r))
 		}
@@ -225,14 +229,11 @@ func printSearches(a *app, rows []searchRow) {
 		}
 		a.printf("\n%s: %d of %d trials begun, %d of at most %d epochs spent\n", title, len(s.Trials), s.Wanted, s.Spent, s.Whole)
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-		tests, head, metric := s.tested(), "", s.name
+		tests, head := s.tested(), ""
 		if tests {
 			head = "TEST ACC.\t"
 		}
-		if metric == s.Metric {
-			metric = strings.ToUpper(metric)
-		}
-		safetext.Fprintf(w, "  TRIAL\tEPOCHS\t%s\t"+head+"STATUS\tSETTINGS\n", metric)
+		safetext.Fprintf(w, "  TRIAL\tEPOCHS\t%s\t"+head+"STATUS\tSETTINGS\n", s.head)
 		line := func(name string, t trialRow) {
 			test := ""
 			if tests {
@@ -256,10 +257,29 @@ func printSearches(a *app, rows []searchRow) {
 			line(map[string]string{study.RoleBest: "best, all data", study.RoleDefaultFinal: "default, all data"}[t.Role], t)
 		}
 		w.Flush()
-		if t, ok := s.best(); ok && t.Command != "" {
-			a.print("  best: " + safetext.Line(t.Command) + "\n") // not folded, to be copied
+		if t, ok := s.best(); ok {
+			a.printf("  best: run %.12s, files in %s\n", t.Run, t.Dir)
+			if t.Command != "" {
+				a.print("  started as: " + safetext.Line(t.Command) + "\n") // not folded, to be copied
+			}
+		} else if why := s.noBest(); why != "" {
+			a.printf("  %s\n", why)
 		}
 	}
+}
+
+// noBest says why finished trials have no best.
+func (s searchRow) noBest() string {
+	done := 0
+	for _, t := range s.Trials {
+		if t.Status == store.Done {
+			done++
+		}
+	}
+	if done == 0 {
+		return ""
+	}
+	return fmt.Sprintf("no best: none of %s has a value of %s at its last epoch", format.Count(done, "finished trial"), s.Metric)
 }
 
 // best is the best trial, if there is one yet.

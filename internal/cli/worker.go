@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/inputfile"
 	"collapse.example/collapse/internal/queue"
 	"collapse.example/collapse/internal/study/worker"
@@ -52,12 +53,20 @@ func (c *workerCmd) Run(a *app) error {
 	}
 	defer b.Close()
 	a.unhurried.Store(true)
-	a.notef("at %s with %d slots (Ctrl-C stops cleanly: other workers continue the runs)\n", c.Connect, o.Slots)
+	a.notef("at %s with %s (Ctrl-C stops cleanly: other workers continue the runs)\n", c.Connect, format.Count(o.Slots, "slot"))
 	err = worker.Work(a.ctx, b, o)
 	if errors.Is(err, a.ctx.Err()) {
 		return a.emit(map[string]string{"worker": "stopped"}, func() {})
 	}
 	return err
+}
+
+// authorityHint says what a worker needs for a certificate that nobody known here has signed.
+func authorityHint(err error) string {
+	if strings.Contains(err.Error(), "certificate signed by unknown authority") {
+		return " (for one of your own, --ca FILE names what signed it, or the certificate itself)"
+	}
+	return ""
 }
 
 // plainHosts are the hosts among NATS' addresses, separated by commas, on other machines that do not ask for TLS.
@@ -85,7 +94,7 @@ func (c *workerCmd) reach(a *app, r queue.Remote, o queue.Options) (*queue.Broke
 			return b, err
 		}
 		if !told {
-			a.notef("%v; trying again until it answers\n", err)
+			a.notef("%v%s; trying again until it answers\n", err, authorityHint(err))
 		}
 		select {
 		case <-a.ctx.Done():

@@ -104,7 +104,7 @@ func (d Drawing) Draw(id string, runs []*judge.JudgedRun) Picture {
 			p.Table.Rows = append(p.Table.Rows, rows...)
 		}
 		if len(panel.Series) == 0 {
-			p.Notes = append(p.Notes, fmt.Sprintf("No run has what the panel “%s” shows.", spec.Title))
+			p.Notes = append(p.Notes, spec.unseen())
 			continue
 		}
 		if spec.X == "layer" {
@@ -162,4 +162,9 @@ func (s DrawingPanel) axis(name, label, which string) chart.Axis {
 		a.Scale = chart.Log
 	}
 	return a
+}
+
+// unseen says that a panel is left out.
+func (p DrawingPanel) unseen() string {
+	return fmt.Sprintf("No run has what the panel “%s” shows.", cmp.Or(p.Title, p.Y))
 }

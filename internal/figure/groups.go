@@ -75,6 +75,16 @@ func GroupCurves(groups []Group) Picture { return ofGroups("measures", groups, m
 // mostOwnPanels is how many of a script's values are drawn against epoch by groups.
 const mostOwnPanels = 12
 
+// ownMeasures are the values that scripts report, under their own names: those that a picture draws, and the rest.
+func ownMeasures(runs []*judge.JudgedRun) (drawn, rest []tracked) {
+	all := measuresOf(runs, hasValues)
+	for i, m := range all {
+		all[i].title = judge.NameOf(judge.SeriesKey{Split: m.splits[0], Measure: m.key})
+	}
+	n := min(len(all), mostOwnPanels)
+	return all[:n], all[n:]
+}
+
 // ofGroups draws some measures or, of scripts, what they report.
 func ofGroups(id string, groups []Group, what []tracked) Picture {
 	g := &judge.Experiment{}
@@ -87,11 +97,7 @@ func ofGroups(id string, groups []Group, what []tracked) Picture {
 		g.Curves = append(g.Curves, group.Words)
 	}
 	if g.OfScripts() {
-		what = measuresOf(g.Runs, hasValues)
-		what = what[:min(len(what), mostOwnPanels)]
-		for i, m := range what {
-			what[i].title = judge.NameOf(judge.SeriesKey{Split: m.splits[0], Measure: m.key})
-		}
+		what, _ = ownMeasures(g.Runs)
 	}
 	p := trackFigure(g, id, g.Runs, what)
 	for i := range p.Panels {

@@ -120,7 +120,9 @@ func FoundInSearches(all []judge.Search) (t format.Table, about string) {
 func bestSettings(s judge.Search) string {
 	var words []string
 	for _, q := range s.Params {
-		words = append(words, q.Name+" "+settingDigits(s.Trials[s.Best].Settings[q.Name]))
+		if text, has := s.Trials[s.Best].Settings[q.Name]; has {
+			words = append(words, q.Name+" "+settingDigits(text))
+		}
 	}
 	return strings.Join(words, ", ")
 }

@@ -11,9 +11,13 @@ import (
 	"collapse.example/collapse/internal/store"
 )
 
-// Curves draws the main measures of runs in any state against epoch, one curve per run.
+// Curves draws the main measures of runs in any state, or what scripts report, against epoch, one curve per run.
 func Curves(runs []judge.Run) Picture {
 	g := eachAlone(runs)
+	if g.OfScripts() {
+		what, _ := ownMeasures(g.Runs)
+		return otherTitle(g, outlined(withoutSpread(trackFigure(g, "measures", g.Runs, what)), runs))
+	}
 	p := outlined(withoutSpread(trackFigure(g, "measures", g.Runs, mainMeasures)), runs)
 	p.Title = "The measures of collapse against epoch"
 	p.Caption = "In evaluation mode; training measures use the labels trained on, test labels are never corrupted. A dashed grey line is the limit of complete collapse."
@@ -26,7 +30,7 @@ const mostOthers = 400
 // OtherCurves is Curves for every other measure; without panels if there is none.
 func OtherCurves(runs []judge.Run) Picture {
 	g := eachAlone(runs)
-	others := otherMeasures(g.Runs)
+	others := restOf(g)
 	p := otherTitle(g, outlined(withoutSpread(trackFigure(g, "measures-more", g.Runs, others[:min(len(others), mostOthers)])), runs))
 	if n := len(others) - mostOthers; n > 0 {
 		p.Notes = append(p.Notes, format.Count(n, "more measure")+" not drawn; `collapse export` has all.")
@@ -36,10 +40,17 @@ func OtherCurves(runs []judge.Run) Picture {
 
 // FoldedCurves is OtherCurves without panels, for a page that draws it when unfolded. It reports whether there is anything to draw.
 func FoldedCurves(runs []judge.Run) (Picture, bool) {
-	some := slices.ContainsFunc(runs, func(r judge.Run) bool {
-		return slices.ContainsFunc(r.Keys(), func(k judge.SeriesKey) bool { return isOther(&r, k) })
-	})
-	return otherTitle(eachAlone(runs), Picture{Figure: chart.Figure{ID: "measures-more", Columns: 3}}), some
+	g := eachAlone(runs)
+	return otherTitle(g, Picture{Figure: chart.Figure{ID: "measures-more", Columns: 3}}), len(restOf(g)) > 0
+}
+
+// restOf are the measures that Curves does not draw.
+func restOf(g *judge.Experiment) []tracked {
+	if g.OfScripts() {
+		_, rest := ownMeasures(g.Runs)
+		return rest
+	}
+	return otherMeasures(g.Runs)
 }
 
 // outlined says of which runs some epochs are left out.

@@ -67,7 +67,7 @@ func TestGridMapsMeansOfCells(t *testing.T) {
 // TestOtherCurvesAreBounded draws some of very many measures and says what it leaves out.
 func TestOtherCurvesAreBounded(t *testing.T) {
 	var values []store.Value
-	for i := range mostOthers + 51 {
+	for i := range mostOwnPanels + mostOthers + 51 {
 		values = append(values, store.Value{Key: store.Key{Series: "epoch", Split: "train", Measure: fmt.Sprintf("m%d", i)}, Step: 1, Value: 1})
 	}
 	run, err := judge.NewRun(store.Run{Kind: store.Script}, values)
@@ -75,7 +75,7 @@ func TestOtherCurvesAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := OtherCurves([]judge.Run{run})
-	if len(p.Panels) != mostOthers || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "51 more measures not drawn") {
+	if n := len(Curves([]judge.Run{run}).Panels); n != mostOwnPanels || len(p.Panels) != mostOthers || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "51 more measures not drawn") {
 		t.Errorf("%d panels, %q", len(p.Panels), p.Notes)
 	}
 	run.Every = 7

@@ -46,7 +46,7 @@ func (s DrawingPanel) addFeatures(p *Picture, id string, runs []*judge.JudgedRun
 		}
 		return
 	}
-	p.Notes = append(p.Notes, fmt.Sprintf("No run has what the panel “%s” shows.", s.Title))
+	p.Notes = append(p.Notes, s.unseen())
 }
 
 // show is the panel that a drawing asks for, with its numbers.

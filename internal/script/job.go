@@ -312,7 +312,7 @@ func (j *job) complete() error {
 	case err != nil:
 		words := j.log.lastLines(12)
 		if j.spec.Args != "" && strings.Contains(words, "unrecognized arguments") { // argparse's
-			words += "\nargs = \"flags\" passes every setting as a flag: let the script take it, or parse_known_args()"
+			words += "\nargs = \"flags\" passes every setting as a flag: let the script take it, or leave args out and read it with run.setting"
 		}
 		return failed("the script ended with %v after epoch %d of %d; its last words:\n%s", err, j.last, j.spec.Epochs, words)
 	case j.lines.cutShort():

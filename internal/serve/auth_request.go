@@ -30,7 +30,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("X-Frame-Options", "DENY")
 		switch {
 		case !s.gate.knowsHost(r.Host):
-			s.plain(w, http.StatusMisdirectedRequest, "this server does not answer to the name "+clip(r.Host)+"; open "+s.publicURL())
+			s.plain(w, http.StatusMisdirectedRequest, "this server does not answer to the name "+clip(r.Host)+"; open "+s.publicURL()+", or start it with --host "+clip(r.Host))
 		case len(r.RequestURI) > maxURL:
 			s.plain(w, http.StatusRequestURITooLong, "the address is too long")
 		case foreign(r):

@@ -181,13 +181,18 @@ func (s *Server) judge(q url.Values, runs []judge.Run) ([]findings.Judged, error
 	if err != nil {
 		return nil, err
 	}
-	pictured := slices.ContainsFunc(slices.Concat(own, all), func(j findings.Judged) bool { return len(j.Figures) > 0 })
-	together, err := ofLab(s.lab, func(lab *store.Reader) ([]findings.Judged, error) { return s.together(lab, name, runs, pictured) })
-	if all = slices.Concat(own, all, together); err != nil || s.opt.Searches == nil {
-		return all, err
+	var found []findings.Judged
+	if s.opt.Searches != nil {
+		if found, err = ofLab(s.lab, func(lab *store.Reader) ([]findings.Judged, error) { return s.searched(lab, name, runs) }); err != nil {
+			return nil, err
+		}
 	}
-	found, err := ofLab(s.lab, func(lab *store.Reader) ([]findings.Judged, error) { return s.searched(lab, name, runs) })
-	return slices.Concat(all, found), err
+	if all = slices.Concat(own, all); len(found) > 0 { // trials end at different epochs: a mean over them is of ever fewer
+		return slices.Concat(all, found), nil
+	}
+	pictured := slices.ContainsFunc(all, func(j findings.Judged) bool { return len(j.Figures) > 0 })
+	together, err := ofLab(s.lab, func(lab *store.Reader) ([]findings.Judged, error) { return s.together(lab, name, runs, pictured) })
+	return slices.Concat(all, together), err
 }
 
 // studyFigures are the pictures of a study's page.

@@ -16,6 +16,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"collapse.example/collapse/internal/script"
+	"collapse.example/collapse/internal/spelling"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
 )
@@ -117,7 +118,7 @@ func digestFiles(s *script.Spec, folder string, t *trainerTable, bad *FileError)
 		})
 	}
 	if len(code) == 0 {
-		bad.add(`[trainer] code is missing, and no word of the command is a file in %s; wanted the files that compute the runs, such as code = ["train.py", "models/*.py"]`, folder)
+		bad.add(`[trainer] code is missing, and no word of the command is a file in %s%s; wanted the files that compute the runs, such as code = ["train.py", "models/*.py"]`, folder, nearFile(folder, t.Command))
 		return nil
 	}
 	var err error
@@ -135,6 +136,24 @@ func digestFiles(s *script.Spec, folder string, t *trainerTable, bad *FileError)
 		bad.add("[trainer] data: %v", err)
 	}
 	return overlooked
+}
+
+// nearFile asks whether a word of a command means a file that is there.
+func nearFile(folder string, command []string) string {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	for _, word := range command {
+		if near := spelling.Suggestion(word, names); near != "" && filepath.Ext(word) != "" {
+			return ": " + word + " is not there" + near
+		}
+	}
+	return ""
 }
 
 // Keep copies the code, so that the study's runs use it as it is now.

@@ -40,8 +40,11 @@ func searchOf(d *study.Search, p Found) judge.Search {
 	s := judge.Search{Group: withoutSeed(p.Where), Metric: d.Metric, Called: d.MetricName(), Lowest: d.Goal == "min", Best: p.Best, Spent: p.Spent, Whole: p.Whole,
 		Final: [2]float64{math.NaN(), math.NaN()}}
 	for _, q := range d.Space {
-		if len(p.Rows) == 0 || !slices.ContainsFunc(p.Rows[0].Settings, func(s string) bool { return strings.HasPrefix(s, q.Name+"=") }) {
-			continue // it has no effect here
+		has := func(r Row) bool {
+			return slices.ContainsFunc(r.Settings, func(s string) bool { return strings.HasPrefix(s, q.Name+"=") })
+		}
+		if !slices.ContainsFunc(p.Rows, has) { // others may have it, where it depends on another setting
+			continue
 		}
 		s.Params = append(s.Params, judge.SearchParam{Name: q.Name, Log: q.Scale == search.LogUniform, Low: q.Low, High: q.High, Choices: q.Values})
 	}

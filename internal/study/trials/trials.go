@@ -40,10 +40,14 @@ func Run(ctx context.Context, lab *store.Lab, f *study.File, o coordinator.Optio
 		if err := r.next(); err != nil {
 			return coordinator.Summary{}, err
 		}
-		if words := study.Displaced(f.Name, before, r.plan.items); first && words != "" && o.Logf != nil {
-			o.Logf("%s", words)
+		if first && !r.takesAny(before) { // else the search may ask for the others later
+			r.tellDisplaced(before, o)
+			before = nil
 		}
 		s, err := r.execute(ctx, o)
+		if err == nil && r.plan.last {
+			r.tellDisplaced(before, o)
+		}
 		if err != nil || s.Cancelled || r.plan.last {
 			return s, err
 		}
@@ -56,6 +60,20 @@ type rounds struct {
 	f     *study.File
 	memos []search.Memo
 	plan  *plan // of this round
+}
+
+// takesAny reports whether the search asks for any of some runs now.
+func (r *rounds) takesAny(runs []store.StudyRun) bool {
+	return slices.ContainsFunc(r.plan.items, func(it study.Item) bool {
+		return slices.ContainsFunc(runs, func(run store.StudyRun) bool { return run.Hash == it.Hash })
+	})
+}
+
+// tellDisplaced says which runs the study had before and has no longer.
+func (r *rounds) tellDisplaced(before []store.StudyRun, o coordinator.Options) {
+	if words := study.Displaced(r.f.Name, before, r.plan.items); words != "" && o.Logf != nil {
+		o.Logf("%s", words)
+	}
 }
 
 // next plans a round and gives the study its runs.
@@ -193,7 +211,10 @@ func Foresee(lab *store.Reader, f *study.File) (counted, next int, displaced str
 		return 0, 0, "", err
 	}
 	missing, err := study.Missing(lab, p.items)
-	return len(p.items) - missing, missing, study.Displaced(f.Name, before, p.items), err
+	if r := (&rounds{f: f, plan: p}); !r.takesAny(before) {
+		displaced = study.Displaced(f.Name, before, p.items)
+	}
+	return len(p.items) - missing, missing, displaced, err
 }
 
 // place adds the runs of one combination: the default, the trials so far, and, after the last of them, the final ones.
