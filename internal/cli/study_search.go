@@ -55,8 +55,8 @@ func dryRunOfSearch(a *app, f *study.File) error {
 		told["counted"], told["next"] = counted, next
 	}
 	return a.emit(told, func() {
-		a.printf("%s: a search of %d trials of at most %d epochs in each combination of the grid (%s, %s); the cost of a trial depends on how far it gets\n",
-			f.Name, f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule)
+		a.printf("%s: a search of %d trials of at most %d epochs%s (%s, %s); the cost of a trial depends on how far it gets\n",
+			f.Name, f.Search.Trials, f.Search.Epochs, inEach(f), f.Search.Sampler, f.Search.Schedule)
 		if counted > 0 {
 			a.printf("%s of the lab count; %s would be next\n", format.Count(counted, "finished run"), format.Count(next, "run"))
 		}
@@ -64,6 +64,14 @@ func dryRunOfSearch(a *app, f *study.File) error {
 			a.printf("%s\n", displaced)
 		}
 	})
+}
+
+// inEach says that there are several searches.
+func inEach(f *study.File) string {
+	if len(f.Places()) > 1 {
+		return " in each combination of the grid"
+	}
+	return ""
 }
 
 // failure is the error of a search of which no run is done.

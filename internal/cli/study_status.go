@@ -146,7 +146,7 @@ func whyStill(a *app, lab *store.Reader, s store.Study, row studyRow) (string, e
 		}
 	}
 	onward, err := a.onward(lab, s.Name)
-	return "none of its runs is computed now; unless a process waits for workers, continue with: " + onward, err
+	return "none of its runs is computed now; unless a process has it open for workers, continue with: " + onward, err
 }
 
 // onward is how to go on with a study. A script starts only where a call says where it is.
@@ -337,7 +337,7 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []
 	for _, search := range made.Searches {
 		made.Caption += figure.FoundBySearch(search) + " "
 	}
-	made.Caption += fmt.Sprintf("%d trials of at most %d epochs in each combination of the grid, chosen by %s and stopped by %s, judged by %s.", f.Search.Trials, f.Search.Epochs, f.Search.Sampler, f.Search.Schedule, f.Search.MetricName())
+	made.Caption += fmt.Sprintf("%d trials of at most %d epochs%s, chosen by %s and stopped by %s, judged by %s.", f.Search.Trials, f.Search.Epochs, inEach(f), f.Search.Sampler, f.Search.Schedule, f.Search.MetricName())
 	found, err := made.Judge()
 	if err != nil {
 		return page.Result{}, err

@@ -34,7 +34,7 @@ func TestStatusSaysWhatAStudyWaitsFor(t *testing.T) {
 	if out := status("mine"); strings.Contains(out, "none of its runs") {
 		t.Errorf("it has ended: %s", out)
 	}
-	if out := status("waits"); !strings.Contains(out, "none of its runs is computed now; unless a process waits for workers, continue with: collapse --lab "+lab+" study resume waits\n") {
+	if out := status("waits"); !strings.Contains(out, "none of its runs is computed now; unless a process has it open for workers, continue with: collapse --lab "+lab+" study resume waits\n") {
 		t.Error(out)
 	}
 	lease, _, err := l.Lease(store.Spec{Kind: store.Solve, Config: []byte(`{"x":2}`)})

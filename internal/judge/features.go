@@ -24,7 +24,7 @@ func LoadFeatures(dir string) (*Features, error) {
 		err = arrayfile.Read(path, f.read)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("the run saved no features (they are written after its last epoch)")
+		return nil, errors.New("the run has saved no features")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("judge: %s: %w", filepath.Base(path), err)
