@@ -129,9 +129,15 @@ func TestWorkersElsewhereGiveTheSameLab(t *testing.T) {
 		ended <- result{s, err}
 	}()
 	at := <-url
-	startWorker(t, at, worker.Options{Name: "one", Slots: 2})
-	startWorker(t, at, worker.Options{Name: "two"})
+	var said studytest.Log
+	stop := startWorker(t, at, worker.Options{Name: "one", Slots: 2, Logf: said.Add})
+	stopped := startWorker(t, at, worker.Options{Name: "two", Logf: said.Add})
 	r := <-ended
+	stop()
+	stopped()
+	if text := said.Text(); strings.Count(text, ": done: ") != 7 || strings.Count(text, ": failed: ") != 1 {
+		t.Errorf("the workers said %q", text)
+	}
 	if r.err != nil || r.s != (Summary{Runs: 8, Done: 7, Failed: 1}) {
 		t.Fatalf("%+v", r)
 	}
@@ -157,6 +163,9 @@ func startWorker(t *testing.T, url string, o worker.Options) (stop func()) {
 	if o.Scratch == "" {
 		o.Scratch = t.TempDir()
 	}
-	o.Slots, o.Threads, o.Logf = max(1, o.Slots), max(1, o.Slots), t.Logf
+	if o.Logf == nil {
+		o.Logf = t.Logf
+	}
+	o.Slots, o.Threads = max(1, o.Slots), max(1, o.Slots)
 	return studytest.InBackground(t, url, func(ctx context.Context, b *queue.Broker) error { return worker.Work(ctx, b, o) })
 }

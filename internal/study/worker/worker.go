@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -226,7 +227,20 @@ func (w *worker) compute(ctx context.Context, t *queue.Task) ([]byte, error) {
 			t.Progress(wire.EncodeProgress(p))
 			w.o.Watch(t.ID, p)
 		}})
-	return w.handOver(ctx, t, c, err)
+	final, err := w.handOver(ctx, t, c, err)
+	w.tell(t.ID, kind, err)
+	return final, err
+}
+
+// tell says how a run has ended that is handed over.
+func (w *worker) tell(hash string, kind study.Kind, err error) {
+	switch {
+	case err == nil:
+		w.o.Logf("run %.12s: done: %s", hash, kind.Headline(w.scratch.Reader, hash))
+	case queue.IsFailure(err):
+		words, _, _ := strings.Cut(err.Error(), "\n")
+		w.o.Logf("run %.12s: failed: %s", hash, words)
+	}
 }
 
 // handOver sends what is left of a computation and returns the task's last message. err says how the computation ended.
