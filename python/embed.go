@@ -13,12 +13,12 @@ import (
 	"collapse.example/collapse/internal/zipped"
 )
 
-//go:generate go run ../internal/zipped/gen engine.zip collapse/__init__.py collapse/engine/*.py
+//go:generate go run ../internal/zipped/gen engine.zip.br collapse/__init__.py collapse/engine/*.py
 
 // packed are the files of this folder; a test checks that they are the same.
 //
-//go:embed engine.zip
-var packed string
+//go:embed engine.zip.br
+var packed []byte
 
 // Files is the tree that Python's path must have: collapse/__init__.py and collapse/engine.
 var Files = sync.OnceValue(func() fs.FS { return zipped.Files(packed) })

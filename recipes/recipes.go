@@ -10,12 +10,12 @@ import (
 	"collapse.example/collapse/internal/zipped"
 )
 
-//go:generate go run ../internal/zipped/gen recipes.zip *.toml
+//go:generate go run ../internal/zipped/gen recipes.zip.br *.toml
 
 // packed are the files of this folder; a test checks that they are the same.
 //
-//go:embed recipes.zip
-var packed string
+//go:embed recipes.zip.br
+var packed []byte
 
 // Files are the recipe files, named <id>.toml.
 var Files = sync.OnceValue(func() fs.FS { return zipped.Files(packed) })

@@ -1,4 +1,5 @@
-// Package zipped packs what is compiled into the program: single files with brotli, or with gzip where browsers get them as they are; folders as zip.
+// Package zipped packs what is compiled into the program: single files with brotli, or with gzip where browsers get them as they are; folders as zip
+// below brotli.
 package zipped
 
 import (
@@ -7,14 +8,14 @@ import (
 	"compress/gzip"
 	"io"
 	"io/fs"
-	"strings"
 
 	"github.com/andybalholm/brotli"
 )
 
-// Files returns the files of an embedded zip, which gen makes. It panics where that is damaged.
-func Files(packed string) fs.FS {
-	files, err := zip.NewReader(strings.NewReader(packed), int64(len(packed)))
+// Files returns the files of an embedded folder, which gen packs. It panics where that is damaged.
+func Files(packed []byte) fs.FS {
+	whole := FromBrotli(packed)
+	files, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
 	if err != nil {
 		panic("zipped: embedded files are damaged: " + err.Error())
 	}

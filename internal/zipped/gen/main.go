@@ -1,21 +1,22 @@
-// Gen packs files into a zip that a package embeds: texts take a quarter of their size in the program.
+// Gen packs files into one that a package embeds, a zip without compression below brotli: texts take a sixth of their size in the program.
 //
-// usage: go run collapse.example/collapse/internal/zipped/gen FILE.zip PATTERN…
+// usage: go run collapse.example/collapse/internal/zipped/gen FILE.zip.br PATTERN…
 package main
 
 import (
 	"archive/zip"
-	"compress/flate"
-	"io"
+	"bytes"
 	"log"
 	"os"
 	"path/filepath"
+
+	"collapse.example/collapse/internal/zipped"
 )
 
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) < 3 {
-		log.Fatal("usage: gen FILE.zip PATTERN…")
+		log.Fatal("usage: gen FILE.zip.br PATTERN…")
 	}
 	if err := pack(os.Args[1], os.Args[2:]); err != nil {
 		log.Fatal(err)
@@ -24,13 +25,8 @@ func main() {
 
 // pack writes the files, in the order of patterns and names, and without times: the same files give the same bytes.
 func pack(name string, patterns []string) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	to := zip.NewWriter(f)
-	to.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
+	var whole bytes.Buffer
+	to := zip.NewWriter(&whole)
 	for _, pattern := range patterns {
 		names, err := filepath.Glob(pattern)
 		if err != nil {
@@ -45,7 +41,7 @@ func pack(name string, patterns []string) error {
 	if err := to.Close(); err != nil {
 		return err
 	}
-	return f.Close()
+	return os.WriteFile(name, zipped.Brotli(whole.Bytes()), 0o666)
 }
 
 func add(to *zip.Writer, name string) error {
@@ -53,7 +49,7 @@ func add(to *zip.Writer, name string) error {
 	if err != nil {
 		return err
 	}
-	w, err := to.CreateHeader(&zip.FileHeader{Name: filepath.ToSlash(name), Method: zip.Deflate})
+	w, err := to.CreateHeader(&zip.FileHeader{Name: filepath.ToSlash(name), Method: zip.Store})
 	if err != nil {
 		return err
 	}
