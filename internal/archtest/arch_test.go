@@ -59,7 +59,7 @@ var only = map[string][]string{
 	"./internal/tensorboard":               {},
 	"./internal/wheel":                     {"./internal/inputfile"},
 	"./internal/zipped":                    {},
-	"./internal/zipped/gen":                {},
+	"./internal/zipped/gen":                {"./internal/zipped"},
 	"./python":                             {"./internal/zipped"},
 	"./internal/engine":                    {"./arrayfile", "./internal/inputfile"},
 	"./measure/internal/dd":                {},
