@@ -533,3 +533,25 @@ func TestFlagsOfAScript(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatAClaimAveragesOverIsSaid: a claim that selects one of two settings is about a mean over the other, unless cells name that.
+func TestWhatAClaimAveragesOverIsSaid(t *testing.T) {
+	file, lab := scriptStudy(t, strings.Replace(scriptGrid, "[base]\nlr = 0.1\n[grid]\n", "[grid]\nlr = [0.1, 0.2]\n", 1)+scriptClaims)
+	called(t, 0, "--lab", lab, "study", "run", file)
+	const said = "each seed gives a mean over lr; cells names those for which the claim is judged one by one"
+	if out, _ := called(t, 0, "--lab", lab, "study", "judge", file); strings.Count(out, said) != 2 {
+		t.Error(out)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range []string{`cells = ["lr"]`, `where = { lr = 0.2 }`} {
+		if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(text), `kind = "more"`, `kind = "more"`+"\n"+more)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if out, _ := called(t, 0, "--lab", lab, "study", "judge", file); strings.Contains(out, "a mean over") {
+			t.Errorf("%s: %s", more, out)
+		}
+	}
+}

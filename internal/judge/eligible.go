@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -59,8 +60,48 @@ func (s Statement) eligible(done []*JudgedRun) (e eligible) {
 	if n := sum(t.other); n > 0 {
 		e.notes = append(e.notes, fmt.Sprintf("%s left out, not %s (M-D Fig. 4)", format.Count(n, "run"), s.Runs))
 	}
+	if keys := s.averaged(e.kept); len(keys) > 0 {
+		e.notes = append(e.notes, averagedOver+format.List(keys)+"; cells names those for which the claim is judged one by one")
+	}
 	e.blocked = cmp.Or(t.blocked(s.Runs), sameRuns(e.kept))
 	return e
+}
+
+// averagedOver begins the note on what a script's claim averages over.
+const averagedOver = "each seed gives a mean over "
+
+// Averaged is the note on what a script's claim averages over; "" if it is over nothing but seeds.
+func (c Claim) Averaged() string {
+	for _, note := range c.Statistics {
+		if strings.HasPrefix(note, averagedOver) {
+			return note
+		}
+	}
+	return ""
+}
+
+// selected are the settings that expressions select.
+var selected = regexp.MustCompile(`"([^"]+)"\s*:`)
+
+// averaged are the settings that runs of scripts vary and that the statement neither selects nor has cells for, seeds apart: each value that it
+// compares is a mean over them. What the program trains is averaged by the recipe that says so.
+func (s Statement) averaged(runs []*JudgedRun) []string {
+	if len(runs) == 0 || slices.ContainsFunc(runs, func(r *JudgedRun) bool { return r.Kind != store.Script }) {
+		return nil
+	}
+	said := slices.Clone(s.Cells)
+	for _, m := range selected.FindAllStringSubmatch(s.Left+s.Right, -1) {
+		said = append(said, m[1])
+	}
+	varied := map[string]bool{}
+	for _, r := range runs {
+		for key, v := range r.Settings {
+			if v != runs[0].Settings[key] && !slices.Contains(said, key) && !strings.HasPrefix(key, "trainer.") && !strings.HasPrefix(key, "run.") && key != s.X && key != s.Y {
+				varied[key] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(varied))
 }
 
 // nobodyReports says that the runs are a script's, none of which reports its accuracy on the labels that it trains on.
