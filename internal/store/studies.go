@@ -44,7 +44,7 @@ type StudyRun struct {
 }
 
 // SaveStudy creates a study, or gives an existing one another list of runs, and opens it. Runs that the lab lacks are added as
-// Pending.
+// Pending. Those that the study had, that nobody has begun or described, and that are in no study any more are removed.
 func (l *Lab) SaveStudy(name, title, source string, members []Member) error {
 	configs := make([][]byte, len(members))
 	for i, m := range members {
@@ -58,6 +58,10 @@ func (l *Lab) SaveStudy(name, title, source string, members []Member) error {
 		err := tx.QueryRow(`INSERT INTO study (name, title, source, status, created) VALUES (?, ?, ?, 'open', ?)
 			ON CONFLICT (name) DO UPDATE SET title = excluded.title, source = excluded.source, status = 'open', revision = revision + 1
 			RETURNING id`, name, title, source, l.now().UnixMilli()).Scan(&id)
+		if err != nil {
+			return err
+		}
+		idle, err := untouched(tx, id)
 		if err != nil {
 			return err
 		}
@@ -77,8 +81,27 @@ func (l *Lab) SaveStudy(name, title, source string, members []Member) error {
 				return err
 			}
 		}
-		return release(tx, name, Interrupted)
+		err = execute(tx, "DELETE FROM run WHERE id IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM study_run WHERE run = run.id)", jsonOf(idle))
+		return errors.Join(err, release(tx, name, Interrupted))
 	})
+}
+
+// untouched are the runs of a study of which there is nothing but their configuration.
+func untouched(tx *sql.Tx, study int64) (ids []int64, err error) {
+	rows, err := tx.Query(`SELECT id FROM run WHERE id IN (SELECT run FROM study_run WHERE study = ?) AND status = ? AND generation = 0 AND label = ''
+		AND NOT EXISTS (SELECT 1 FROM tag WHERE tag.run = run.id)`, study, Pending)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
 }
 
 // release makes the runs of a study in one state ready: the failed ones, or those that were cancelled.

@@ -372,3 +372,25 @@ func appendAll(b *testing.B, epochs int64) {
 	}
 	b.ReportMetric(float64(stored)/b.Elapsed().Seconds(), "rows/s")
 }
+
+// TestRunsThatNobodyBeganGoWithTheirStudy, unless another study has them, or somebody has described them; what was begun stays.
+func TestRunsThatNobodyBeganGoWithTheirStudy(t *testing.T) {
+	l := open(t, t.TempDir())
+	must(t, l.SaveStudy("a", "", "", members(1, 2, 3, 4, 5, 6, 7)))
+	must(t, l.SaveStudy("b", "", "", members(2)))
+	must(t, l.Tag(hashOf(3), "mine"))
+	must(t, l.SetLabel(hashOf(4), "mine, too"))
+	must(t, leased(t, l, spec(5)).Finish())
+	must(t, leased(t, l, spec(6)).Fail(errors.New("no luck")))
+	before, err := l.StudyRevision()
+	must(t, err)
+	must(t, l.SaveStudy("a", "", "", members(7, 8)))
+	if after, err := l.StudyRevision(); err != nil || after == before {
+		t.Errorf("%q before and after, %v", after, err)
+	}
+	for n, stays := range map[int]bool{1: false, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true} {
+		if _, err := l.Run(hashOf(n)); IsNotFound(err) == stays || err != nil && !IsNotFound(err) {
+			t.Errorf("run %d: %v, wanted that it stays: %v", n, err, stays)
+		}
+	}
+}

@@ -86,14 +86,14 @@ func Missing(lab *store.Reader, items []Item) (n int, err error) {
 	return n, nil
 }
 
-// Displaced says which runs a study had before that are not among its items now, which files of their code were others, and how to have the
+// Displaced says which runs, of those that were begun, a study had before that are not among its items now, which files of their code were others, and how to have the
 // runs of that code count; "" if none.
 func Displaced(name string, before []store.StudyRun, items []Item) string {
 	stay := map[string]bool{}
 	for _, it := range items {
 		stay[it.Hash] = true
 	}
-	before = slices.DeleteFunc(slices.Clone(before), func(r store.StudyRun) bool { return stay[r.Hash] })
+	before = slices.DeleteFunc(slices.Clone(before), func(r store.StudyRun) bool { return stay[r.Hash] || r.Status == store.Pending })
 	if len(before) == 0 {
 		return ""
 	}
