@@ -232,7 +232,7 @@ func TestEveryFailedCallOfAWorkspaceIsTold(t *testing.T) {
 // TestSpecsThatNoStudyWrites: values of a job that no study's file can give, and settings that JSON cannot say.
 func TestSpecsThatNoStudyWrites(t *testing.T) {
 	_, err := Decode(`{"command":["x"],"epochs":1,"horizon":1,"same_as":{"x.py":"12"}}`)
-	says(t, "no digest", err, `same_as: "x.py" is "12"; wanted the SHA-256`)
+	says(t, "no digest", err, `same_as: "x.py" is "12", no SHA-256`)
 	_, err = Spec{Settings: map[string]any{"lr": math.NaN()}}.Encode()
 	says(t, "a setting that is NaN", err, "unsupported value: NaN")
 	w := &workspace{dir: t.TempDir()}

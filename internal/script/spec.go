@@ -113,14 +113,35 @@ func (s Spec) Identity() (hash string, canonical []byte, err error) {
 	return store.Hash(store.Script, canonical), canonical, nil
 }
 
-// digestRule is a digest of a file as SameAs has it.
-var digestRule = regexp.MustCompile(`^([0-9a-f]{64})?$`)
+// digestRule is a digest of a file as SameAs has it, and shortRule the start of one.
+var (
+	digestRule = regexp.MustCompile(`^([0-9a-f]{64})?$`)
+	shortRule  = regexp.MustCompile(`^([0-9a-f]{12,64})?$`)
+)
 
-// CheckSameAs says which entry of SameAs is none.
-func CheckSameAs(files map[string]string) error {
-	for name, sum := range files {
+// ShortDigest is the start of a digest, which tells a file's versions apart.
+func ShortDigest(sum string) string { return sum[:min(len(sum), 12)] }
+
+// Same returns what SameAs says of files as they are now: pairs hold the start of the digest of a file of which they speak, and the digest that
+// counts instead, "" for no such file. A pair that speaks of another version of its file says nothing.
+func Same(code map[string]string, pairs map[string][]string) (map[string]string, error) {
+	same := map[string]string{}
+	for name, pair := range pairs {
+		if len(pair) != 2 || !shortRule.MatchString(pair[0]) || !digestRule.MatchString(pair[1]) {
+			return nil, fmt.Errorf("same_as: %q is %q; wanted two SHA-256: the first 12 characters of that of the file now, and that in the runs that are the same, \"\" for no such file", name, pair)
+		}
+		if now := code[name]; strings.HasPrefix(now, pair[0]) && (pair[0] != "" || now == "") {
+			same[name] = pair[1]
+		}
+	}
+	return same, nil
+}
+
+// checkSameAs says which entry of SameAs is none.
+func (s Spec) checkSameAs() error {
+	for name, sum := range s.SameAs {
 		if !digestRule.MatchString(sum) {
-			return fmt.Errorf("same_as: %q is %q; wanted the SHA-256 of that file in the runs that are the same, or \"\" if they had none", name, sum)
+			return fmt.Errorf("same_as: %q is %q, no SHA-256", name, sum)
 		}
 	}
 	return nil
@@ -161,7 +182,7 @@ func (s Spec) check() error {
 	case s.Silence < 0:
 		return fmt.Errorf("script: a silence of %v", s.Silence)
 	}
-	if err := CheckSameAs(s.SameAs); err != nil {
+	if err := s.checkSameAs(); err != nil {
 		return fmt.Errorf("script: %w", err)
 	}
 	for key := range s.Settings {

@@ -53,6 +53,7 @@ import (
 	"strings"
 
 	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
 )
@@ -158,7 +159,7 @@ func sameAs(changed map[string]string, before []store.StudyRun, items []Item) st
 		if err == nil && wrong == nil && were[hash] {
 			var parts []string
 			for _, name := range slices.Sorted(maps.Keys(same)) {
-				parts = append(parts, fmt.Sprintf("%q = %q", name, same[name]))
+				parts = append(parts, fmt.Sprintf("%q = [%q, %q]", name, script.ShortDigest(spec.Code[name]), same[name]))
 			}
 			return "same_as = { " + strings.Join(parts, ", ") + " }"
 		}

@@ -26,7 +26,7 @@ import (
 //	[trainer]
 //	command = ["python3", "train.py"]       # started in the folder of the file
 //	code    = ["train.py", "models/*.py"]   # what computes the runs: part of their identity; default: files that the command names and what they import
-//	same_as = { "train.py" = "3fa9…" }      # the SHA-256 of files that make the same runs as these; default: none
+//	same_as = { "train.py" = ["1b2c…", "3fa9…"] } # this version of the file makes the same runs as that, by SHA-256; default: none
 //	data    = ["/data/mnist/*"]             # files whose content is part of the identity, too; default: none
 //	epochs  = 100
 //	horizon = 100                           # what schedules are made for; default: epochs
@@ -45,7 +45,7 @@ type Trainer struct {
 type trainerTable struct {
 	Command, Code, Data []string
 	Epochs, Horizon     int
-	SameAs              map[string]string `toml:"same_as"`
+	SameAs              map[string][]string `toml:"same_as"`
 	Args, Silence       string
 	SaveFeatures        string `toml:"save_features"`
 	Digests             *trainerDigests
@@ -61,7 +61,7 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 	if t == nil {
 		return
 	}
-	s := script.Spec{Command: t.Command, SameAs: t.SameAs, Epochs: t.Epochs, Horizon: t.Epochs, Args: t.Args, SaveFeatures: t.SaveFeatures}
+	s := script.Spec{Command: t.Command, Epochs: t.Epochs, Horizon: t.Epochs, Args: t.Args, SaveFeatures: t.SaveFeatures}
 	if len(t.Command) == 0 || t.Command[0] == "" {
 		bad.add(`[trainer] command is missing; wanted the program and its arguments, such as command = ["python3", "train.py"]`)
 		return
@@ -72,9 +72,6 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 	}
 	if t.Args != "" && t.Args != script.Flags && t.Args != script.FlagsNo {
 		bad.add("[trainer] args is %q; wanted %q, %q (a setting that is false as --no-key), or leave it out", t.Args, script.Flags, script.FlagsNo)
-	}
-	if err := script.CheckSameAs(t.SameAs); err != nil {
-		bad.add("[trainer] %v", err)
 	}
 	switch s.SaveFeatures {
 	case "last":
@@ -103,6 +100,11 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 	} else {
 		f.Trainer.Overlooked = digestFiles(&s, folder, t, bad)
 	}
+	same, err := script.Same(s.Code, t.SameAs)
+	if err != nil {
+		bad.add("[trainer] %v", err)
+	}
+	s.SameAs = same
 	f.Trainer.spec = s
 	f.subject = scripts{f.Trainer}
 }
@@ -178,7 +180,7 @@ func (t *Trainer) text() string {
 		b.WriteString("\n[trainer.same_as]\n")
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.SameAs)) {
-		fmt.Fprintf(&b, "%s = %q\n", train.Literal(name), s.SameAs[name])
+		fmt.Fprintf(&b, "%s = [%q, %q]\n", train.Literal(name), script.ShortDigest(s.Code[name]), s.SameAs[name])
 	}
 	return b.String()
 }
