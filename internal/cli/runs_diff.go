@@ -52,11 +52,13 @@ func (c runsDiffCmd) Run(a *app, r *store.Reader) error {
 		}
 	}
 	if runs[0].Kind == store.Script && runs[1].Kind == store.Script {
-		code, err := trainer.DiffCode(runs[0].Config, runs[1].Config)
-		if err != nil {
-			return err
+		var code [2]map[string]string
+		for i, run := range runs {
+			if code[i], err = trainer.CodeOf(r.RunDir(run.Hash), run.Config); err != nil {
+				return err
+			}
 		}
-		found.Code = append(found.Code, code...)
+		found.Code = append(found.Code, trainer.DiffCode(code[0], code[1])...)
 	}
 	return a.emit(found, func() { printDiff(a, found) })
 }

@@ -25,7 +25,7 @@ func Names(runs []Run) []string {
 			words = append(words, "seed "+strconv.FormatUint(runs[i].Seed, 10))
 		}
 		for _, d := range differ {
-			if d.Values[i] == missing || d.Key == "loss.kind" || d.Key == "data.noise_seed" || strings.HasSuffix(d.Key, "_digest") {
+			if d.Values[i] == missing || d.Key == "loss.kind" || d.Key == "data.noise_seed" || strings.HasSuffix(d.Key, "_digest") || strings.HasPrefix(d.Key, "trainer.code.") {
 				continue
 			}
 			words = append(words, ShortKey(d.Key)+" "+ShortValue(d.Values[i]))

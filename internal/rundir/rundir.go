@@ -9,6 +9,7 @@
 //	features.npz                    the first features of a finished run
 //	starts-over                     the run's script does not continue from checkpoints; an empty file
 //	rows-only                       says that a copy has left the run's other files behind
+//	code.sha256                     the digests of the code that it used, as sha256sum writes them
 //	command.txt                     how the newest attempt of such a script was started, as a shell takes it
 //	script.log                      what a run of somebody's own script wrote to its output; script.log.old is what came before
 //	.script/<generation>/           what an attempt of such a run and the lab tell each other; gone when the attempt has ended
@@ -60,6 +61,7 @@ func (d Dir) Features(epoch int) string   { return d.path("features", strconv.It
 func (d Dir) FinalFeatures() string       { return d.path("features.npz") }
 func (d Dir) ScriptLog() string           { return d.path("script.log") }
 func (d Dir) RowsOnly() string            { return d.path("rows-only") }
+func (d Dir) ScriptCode() string          { return d.path("code.sha256") }
 func (d Dir) ScriptCommand() string       { return d.path("command.txt") }
 
 // StartsOver is a file that says that the run's script does not continue from checkpoints.

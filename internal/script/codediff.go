@@ -10,12 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/aymanbagabas/go-udiff"
 
 	"collapse.example/collapse/internal/inputfile"
 	"collapse.example/collapse/internal/jail"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // FileDiff is a file of the code in which two runs differ.
@@ -30,18 +32,11 @@ const (
 	mostDiffText = 1 << 20 // bytes of a file
 )
 
-// DiffCode compares the code of two runs of scripts by their configurations, file by file. The texts are those that this user's studies have
-// kept (see Spec.Keep); digests alone tell that a file differs.
-func DiffCode(a, b []byte) (out []FileDiff, err error) {
-	was, err := codeOf(a)
-	if err != nil {
-		return nil, err
-	}
-	is, err := codeOf(b)
-	if err != nil {
-		return nil, err
-	}
-	names := maps.Clone(was)
+// DiffCode compares the code of two runs, file by file. The texts are those that this user's studies have kept (see Spec.Keep); digests alone
+// tell that a file differs.
+func DiffCode(was, is map[string]string) (out []FileDiff) {
+	names := map[string]string{}
+	maps.Copy(names, was)
 	maps.Copy(names, is)
 	maps.DeleteFunc(names, func(name, _ string) bool { return was[name] == is[name] })
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -51,11 +46,24 @@ func DiffCode(a, b []byte) (out []FileDiff, err error) {
 		}
 		out = append(out, diffFile(name, was[name], is[name]))
 	}
-	return out, nil
+	return out
 }
 
-// codeOf are the digests of a run's code by its configuration; empty where a version stands for them.
-func codeOf(config []byte) (map[string]string, error) {
+// mostSums bounds the list of digests in a run's folder.
+const mostSums = 1 << 20
+
+// CodeOf are the digests of the code that the newest attempt of a run used, by the list in its folder, or that identifies the run, by its
+// configuration: those may differ where a study says that other code is the same.
+func CodeOf(dir string, config []byte) (map[string]string, error) {
+	used := map[string]string{}
+	for line := range strings.Lines(string(endOf(dir, rundir.Dir(dir).ScriptCode(), mostSums))) {
+		if sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  "); ok && digestRule.MatchString(sum) {
+			used[name] = sum
+		}
+	}
+	if len(used) > 0 {
+		return used, nil
+	}
 	var c struct {
 		Trainer struct{ Code map[string]string }
 	}

@@ -205,7 +205,7 @@ func (j *job) start() error {
 	if _, own := j.spec.Settings[epochsFlag]; j.spec.Args != "" && !own && j.spec.reads(folder, "--"+epochsFlag) {
 		line = append(line, "--"+epochsFlag, fmt.Sprint(j.spec.Horizon))
 	}
-	writeCommand(j.dir, line)
+	noteStart(j.dir, line, j.spec.Code)
 	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = folder, info.environment(j.work.path(runFile)), j.log, j.log
 	j.marked = time.Now()

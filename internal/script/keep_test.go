@@ -2,7 +2,6 @@ package script
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -91,25 +90,31 @@ func TestDiffCode(t *testing.T) {
 	if err := os.Symlink(filepath.Join(cache, "collapse", "code", "secret"), filepath.Join(kept, "link")); err != nil {
 		t.Fatal(err)
 	}
-	config := func(code map[string]string) []byte {
-		text, err := json.Marshal(map[string]any{"trainer": map[string]any{"code": code}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
-	}
-	got, err := DiffCode(config(nil), config(map[string]string{"a.py": sum("x = 1\n"), "../secret": sum("secret\n"), "link": sum("secret\n")}))
-	if err != nil || len(got) != 3 || got[0].Diff != "" || got[1].Diff != "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1 @@\n+x = 1\n" || got[2].Diff != "" || got[0].Why == "" || got[2].Why == "" {
-		t.Errorf("%+v, %v", got, err)
+	got := DiffCode(nil, map[string]string{"a.py": sum("x = 1\n"), "../secret": sum("secret\n"), "link": sum("secret\n")})
+	if len(got) != 3 || got[0].Diff != "" || got[1].Diff != "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1 @@\n+x = 1\n" || got[2].Diff != "" || got[0].Why == "" || got[2].Why == "" {
+		t.Errorf("%+v", got)
 	}
 	many := map[string]string{}
 	for i := range 1000 {
 		many[fmt.Sprint(i)] = sum("none")
 	}
-	if got, err = DiffCode(config(many), config(nil)); err != nil || len(got) != mostDiffs || got[mostDiffs-1].Why != "951 more files differ" {
-		t.Errorf("%d, %+v, %v", len(got), got[len(got)-1], err)
+	if got = DiffCode(many, nil); len(got) != mostDiffs || got[mostDiffs-1].Why != "951 more files differ" {
+		t.Errorf("%d, %+v", len(got), got[len(got)-1])
 	}
-	if _, err = DiffCode([]byte(`{"trainer":{"code":[1]}}`), config(nil)); err == nil {
+}
+
+// TestCodeOfARun is what its folder lists, else what identifies it.
+func TestCodeOfARun(t *testing.T) {
+	dir, a, b := t.TempDir(), strings.Repeat("a", 64), strings.Repeat("b", 64)
+	config := []byte(`{"trainer":{"code":{"x.py":"` + a + `"}}}`)
+	if code, err := CodeOf(dir, config); err != nil || len(code) != 1 || code["x.py"] != a {
+		t.Errorf("%v, %v", code, err)
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "code.sha256"), []byte(b+"  x.py\nnonsense\n"+a+"  two words.py\n"), 0o666))
+	if code, err := CodeOf(dir, config); err != nil || len(code) != 2 || code["x.py"] != b || code["two words.py"] != a {
+		t.Errorf("%v, %v", code, err)
+	}
+	if _, err := CodeOf(t.TempDir(), []byte(`{"trainer":{"code":[1]}}`)); err == nil {
 		t.Error("a list of numbers is no code")
 	}
 }

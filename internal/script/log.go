@@ -2,8 +2,11 @@ package script
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -90,8 +93,14 @@ func lastOf(text []byte, n int) string {
 	return strings.Join(all[max(0, len(all)-n):], "\n")
 }
 
-// writeCommand notes how a script is started, for Command. Like output, it is no result, so that a full disk is noticed elsewhere.
-func writeCommand(dir rundir.Dir, line []string) {
+// noteStart notes how a script is started, for Command, and with which code, for CodeOf. Like output, that is no result, so that a full disk is
+// noticed elsewhere.
+func noteStart(dir rundir.Dir, line []string, code map[string]string) {
+	var sums strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(code)) {
+		fmt.Fprintf(&sums, "%s  %s\n", code[name], name)
+	}
+	_ = os.WriteFile(dir.ScriptCode(), []byte(sums.String()), 0o666)
 	words := make([]string, len(line))
 	for i, word := range line {
 		words[i] = format.ShellWord(word)
@@ -100,15 +109,17 @@ func writeCommand(dir rundir.Dir, line []string) {
 }
 
 // Command is how the newest attempt of a run's script was started, as a shell takes it; "" if that is not known.
-func Command(dir string) string { return lastOf(endOf(dir, rundir.Dir(dir).ScriptCommand()), 1) }
+func Command(dir string) string {
+	return lastOf(endOf(dir, rundir.Dir(dir).ScriptCommand(), tailBytes), 1)
+}
 
 // Output is the end of what the script of a run wrote to its output, at most so many lines; "" if there is none, or none that may be read.
 func Output(dir string, lines int) string {
-	return lastOf(endOf(dir, rundir.Dir(dir).ScriptLog()), lines)
+	return lastOf(endOf(dir, rundir.Dir(dir).ScriptLog(), tailBytes), lines)
 }
 
-// endOf is the end of a file below dir, the folder of a run, which anybody may have written.
-func endOf(dir, path string) []byte {
+// endOf are at most the last so many bytes of a file below dir, the folder of a run, which anybody may have written.
+func endOf(dir, path string, most int64) []byte {
 	if jail.Below(dir, path) != nil {
 		return nil
 	}
@@ -119,10 +130,10 @@ func endOf(dir, path string) []byte {
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || info.Size() == 0 {
 		return nil
-	} else if _, err := f.Seek(max(0, info.Size()-tailBytes), io.SeekStart); err != nil {
+	} else if _, err := f.Seek(max(0, info.Size()-most), io.SeekStart); err != nil {
 		return nil
 	}
-	text, err := io.ReadAll(io.LimitReader(f, tailBytes))
+	text, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {
 		return nil
 	}

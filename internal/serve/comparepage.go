@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,10 +101,8 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	p.compare(runs)
-	if len(runs) == 2 && runs[0].Kind == store.Script && runs[1].Kind == store.Script {
-		if p.Code, err = script.DiffCode(runs[0].Config, runs[1].Config); err != nil {
-			return err
-		}
+	if err := s.diffCode(&p, runs); err != nil {
+		return err
 	}
 	query := url.Values{}
 	for _, run := range runs {
@@ -112,6 +111,25 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 	p.Figures, p.Rest = curves(follows(r), runs, "/compare/figures", query)
 	s.write(w, http.StatusOK, "compare", p)
 	return nil
+}
+
+// diffCode has the page show in which lines the code of two scripts differs, instead of its digests.
+func (s *Server) diffCode(p *comparePage, runs []judge.Run) error {
+	if len(runs) != 2 || runs[0].Kind != store.Script || runs[1].Kind != store.Script {
+		return nil
+	}
+	var code [2]map[string]string
+	err := s.lab.read(func(lab *store.Reader) (err error) {
+		for i := range runs {
+			if code[i], err = script.CodeOf(lab.RunDir(runs[i].Hash), runs[i].Config); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	p.Code = script.DiffCode(code[0], code[1])
+	p.Differences = slices.DeleteFunc(p.Differences, func(d judge.Difference) bool { return strings.HasPrefix(d.Key, "trainer.code.") })
+	return err
 }
 
 // offered lists runs to choose from.

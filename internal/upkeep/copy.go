@@ -181,7 +181,7 @@ func (c *copier) words(hash string) error {
 	if err := errors.Join(os.RemoveAll(string(home)), os.MkdirAll(string(home), 0o777)); err != nil {
 		return err
 	}
-	names := []string{rundir.Dir("").Config(), rundir.Dir("").ScriptCommand()}
+	names := []string{rundir.Dir("").Config(), rundir.Dir("").ScriptCommand(), rundir.Dir("").ScriptCode()}
 	if err := c.tree(hash, string(home), func(name string) bool { return slices.Contains(names, name) }); err != nil {
 		return err
 	}
