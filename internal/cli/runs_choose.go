@@ -44,7 +44,7 @@ func (c runsListCmd) choose(r *store.Reader, runs []store.Run) (_ []store.Run, v
 		}
 		runs = slices.DeleteFunc(runs, func(run store.Run) bool {
 			text, has := texts[run.Hash][key]
-			return !has || figure.CompareSettings("", text, value) != 0
+			return !has || figure.CompareSettings("", text, value) != 0 && !strings.HasSuffix(study.InWords([]string{key + "=" + text})[0], " "+value) // as lists show it
 		})
 	}
 	values, err = c.order(r, runs, texts)

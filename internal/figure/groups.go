@@ -36,7 +36,7 @@ func Groups(runs []judge.Run, by string) (groups []Group) {
 }
 
 // MostGroups is how many groups one picture can distinguish.
-const MostGroups = 12
+const MostGroups = chart.DataColors
 
 // Varied lists the settings that have several values among the runs, without those that follow from others. A setting that some runs lack
 // has no effect in them.

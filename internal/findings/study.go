@@ -122,7 +122,7 @@ func (s Study) Judge() (f StudyFindings, err error) {
 // side by side, others one after the other.
 func (f *StudyFindings) judgeGroups(gs []*judge.Experiment) (all [][]judge.Claim) {
 	apart := gs
-	if judge.OnlyScripts(gs) && len(gs) > 1 {
+	if judge.OnlyScripts(gs) && !f.Single {
 		f.Together, apart = togetherOf(gs), nil
 	}
 	if f.Further = max(0, len(apart)-MostGroups); f.Further > 0 {

@@ -178,22 +178,49 @@ func program(r *judge.Run) string {
 
 // unfinishedTable lists the runs without a result, and why.
 func unfinishedTable(runs []judge.Run) format.Table {
+	if len(runs) > 0 && !slices.ContainsFunc(runs, func(r judge.Run) bool { return r.Kind != store.Script }) {
+		return unfinishedScripts(runs)
+	}
 	t := format.Table{Columns: []string{"run", "label", "loss", "η", "seed", "state", "why"}}
 	for i := range runs {
 		r := &runs[i]
 		if r.Status == store.Done {
 			continue
 		}
-		why := r.Error
-		if why == "" {
-			why = fmt.Sprintf("last measured at epoch %d", r.LastStep())
-		}
-		t.Rows = append(t.Rows, []string{hashStart(r), r.Label, r.CurveName(), format.Decimal(r.Noise), strconv.FormatUint(r.Seed, 10), string(r.Status), why})
+		t.Rows = append(t.Rows, []string{hashStart(r), r.Label, r.CurveName(), format.Decimal(r.Noise), strconv.FormatUint(r.Seed, 10), string(r.Status), whyUnfinished(r)})
 	}
 	if !slices.ContainsFunc(runs, func(r judge.Run) bool { return r.Noise > 0 }) {
 		return without(t, "η")
 	}
 	return t
+}
+
+// unfinishedScripts is unfinishedTable of a script's runs, by the settings that runs of the study vary.
+func unfinishedScripts(runs []judge.Run) format.Table {
+	judged := make([]*judge.JudgedRun, len(runs))
+	for i := range runs {
+		judged[i] = judge.JudgeRun(&runs[i])
+	}
+	keys := variedKeys(judged)
+	t := format.Table{Columns: append(append([]string{"run", "label"}, keys...), "state", "why")}
+	for i := range runs {
+		if runs[i].Status == store.Done {
+			continue
+		}
+		row := []string{hashStart(&runs[i]), runs[i].Label}
+		for _, k := range keys {
+			row = append(row, cmp.Or(runs[i].Settings[k], "–"))
+		}
+		t.Rows = append(t.Rows, append(row, string(runs[i].Status), whyUnfinished(&runs[i])))
+	}
+	return t
+}
+
+func whyUnfinished(r *judge.Run) string {
+	if r.Error == "" {
+		return fmt.Sprintf("last measured at epoch %d", r.LastStep())
+	}
+	return r.Error
 }
 
 // few writes sorted values; if there are many, only the least and the greatest.

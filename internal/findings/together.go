@@ -2,6 +2,7 @@ package findings
 
 import (
 	"slices"
+	"strings"
 
 	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/judge"
@@ -34,12 +35,17 @@ func togetherOf(gs []*judge.Experiment) *Together {
 		groups, _ = figure.ByOneSetting(runs)
 	}
 	out := &Together{Pictures: drawn(figure.GroupCurves(groups), figure.SettingsMap(runs))}
-	if len(gs) <= mostSettings {
-		table := judge.Table{Title: "Last values by settings", Rows: slices.DeleteFunc(variedKeys(judged), func(key string) bool { return key == "run.seed" })}
+	if keys := settingsVaried(judged); len(gs) <= mostSettings && len(keys) > 0 {
+		table := judge.Table{Title: "Last values by settings", Rows: keys}
 		for _, k := range ownOf(judged) {
 			table.Values = append(table.Values, judge.NameOf(k))
 		}
 		out.Tables, out.Notes = tabulate([]judge.Table{table}, runs, nil)
 	}
 	return out
+}
+
+// settingsVaried are the settings that runs vary, but for the seed and the code.
+func settingsVaried(runs []*judge.JudgedRun) []string {
+	return slices.DeleteFunc(variedKeys(runs), func(key string) bool { return key == "run.seed" || strings.HasPrefix(key, "trainer.") })
 }

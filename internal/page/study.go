@@ -204,6 +204,9 @@ func write(files *outfile.Files, found findings.StudyFindings) (res Written, err
 	return res, writeHTML(files, "study", found.Title, p.Made, &p, figures, last, found.Common, &res)
 }
 
+// SideBySide reports whether a table says what the headline's list would say again.
+func (p studyPage) SideBySide() bool { return p.Together != nil && len(p.Together.Tables) > 0 }
+
 // tables are all that the page has.
 func (p *studyPage) tables() (tables []tableShown) {
 	if p.Asked != nil {

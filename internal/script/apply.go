@@ -101,7 +101,10 @@ func (j *job) noteUnasked(names []string) {
 	if j.spec.Args != "" {
 		return
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { _, ok := j.spec.Settings[name]; return !ok })
+	names = slices.DeleteFunc(names, func(name string) bool {
+		_, ok := j.spec.Settings[name]
+		return !ok && (name != "seed" || j.spec.Seed == nil)
+	})
 	if len(names) > 0 {
 		j.opts.note(fmt.Sprintf("the script never asked for %s: runs that differ in nothing else are the same (run.setting gives a setting)", strings.Join(names, ", ")))
 	}

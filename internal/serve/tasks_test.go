@@ -203,7 +203,7 @@ func TestGroupsPage(t *testing.T) {
 		"by=loss.kind":                "<td>80</td>",
 		"by=loss.kind&data.noise=0.1": "<td>20</td>",
 		"by=loss.kid":                 "Did you mean loss.kind?",
-		"by=run.seed":                 "20 values of run.seed: these are the first 12",
+		"by=run.seed":                 "20 values of run.seed: these are the first 10",
 		"by=loss.kind&data.noise=7":   "No run is like that.",
 		"by=run.seed&find=<b>":        "No run is like that.",
 	} {

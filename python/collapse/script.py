@@ -213,7 +213,8 @@ class Run(NoRun):
             return
         self._done = True
         self._stay()
-        idle = sorted(set(self.info["settings"]) - self._asked) if self._asked else []
+        given = set(self.info["settings"]) | ({"seed"} if self.info.get("seed") is not None else set())
+        idle = sorted(given - self._asked) if self._asked else []
         self._say({"done": True, "unasked": idle} if idle else {"done": True})
 
     def _say(self, event):

@@ -146,7 +146,13 @@ class Lab(unittest.TestCase):
         run = resumed()
         run.setting("lr", 0.1)
         run.done()
-        self.assertEqual(self.events(), [{"done": True, "unasked": sorted(set(self.info["settings"]) - {"lr"}), "generation": 3}])
+        self.assertEqual(self.events(), [{"done": True, "unasked": sorted(set(self.info["settings"]) - {"lr"} | {"seed"}), "generation": 3}])
+        self.info["seed"] = None
+        self.tell()
+        run = resumed()
+        run.setting("lr", 0.1)
+        run.done()
+        self.assertEqual(self.events()[1:], [{"done": True, "unasked": ["wd"], "generation": 3}])
 
     def test_settings_as_a_map_and_the_seed(self):
         run = resumed()

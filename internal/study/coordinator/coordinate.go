@@ -81,7 +81,11 @@ func (e *coordinator) connect() error {
 		return err
 	}
 	if e.server.URL() != "" {
-		e.o.Logf(Announcement+": collapse worker --connect %s --token-file FILE", e.server.URL())
+		scripts := ""
+		if e.o.Scripts != "" {
+			scripts = " --allow-scripts DIR"
+		}
+		e.o.Logf(Announcement+": collapse worker --connect %s --token-file FILE%s", e.server.URL(), scripts)
 	}
 	if e.broker, err = e.server.Connect(e.o.Queue); err != nil {
 		e.server.Close()

@@ -142,7 +142,10 @@ func (r *rounds) nameMetric(ended *coordinator.Ended) {
 	if math.IsNaN(v) {
 		words = name + ": none"
 	}
-	ended.Text = strings.TrimSuffix(words+", "+ended.Text, ", ")
+	parts := slices.DeleteFunc(strings.Split(ended.Text, ", "), func(part string) bool {
+		return part == "" || strings.HasPrefix(part, name+" ") || strings.HasPrefix(part, name+":")
+	})
+	ended.Text = strings.Join(append([]string{words}, parts...), ", ")
 }
 
 // unreported returns an *UnreportedError if a finished run has not one value of the search's metric.
