@@ -79,6 +79,13 @@ func (c runsShowCmd) Run(a *app, r *store.Reader) error {
 		return err
 	}
 	shown := shownRun{runRow: rowOf(run), Dir: r.RunDir(run.Hash), Theory: beside, Values: last}
+	of, err := r.Memberships([]string{run.Hash})
+	if err != nil {
+		return err
+	}
+	if m := of[run.Hash]; m.Study != "" {
+		shown.Study = strings.TrimSuffix(m.Study+": "+m.Note, ": ")
+	}
 	if run.Kind == store.Script {
 		shown.Command = trainer.Command(shown.Dir)
 		shown.Output = trainer.Output(shown.Dir, outputLines)
@@ -98,6 +105,7 @@ type shownRun struct {
 	Dir     string      `json:"dir"`
 	Theory  string      `json:"theory,omitempty"`         // the run beside the optimum over free features
 	Later   []laterRow  `json:"measured_later,omitempty"` // of what collapse study measure added
+	Study   string      `json:"study,omitempty"`          // the newest that has it, and what sets it apart there
 	Command string      `json:"command,omitempty"`        // how a script was started
 	Output  string      `json:"output,omitempty"`         // the last lines that a script wrote
 	Values  []lastValue `json:"values"`
@@ -148,6 +156,9 @@ func printRun(a *app, run store.Run, shown shownRun) {
 	a.printf("files    %s\n", shown.Dir)
 	if run.Error != "" {
 		a.print("error    " + safetext.Lines(run.Error) + "\n")
+	}
+	if shown.Study != "" {
+		a.printf("study    %s\n", shown.Study)
 	}
 	if shown.Command != "" {
 		a.print("command  " + safetext.Line(shown.Command) + "\n") // not folded, to be copied

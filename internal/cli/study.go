@@ -86,9 +86,7 @@ func (c *studyRunCmd) Run(a *app) error {
 			a.notef("the code imports %s, which [trainer] code does not name: a change of it makes no new runs\n", format.Few(over, shown))
 		}
 	}
-	if !c.DryRun {
-		noteDropped(a, f.Name, questions)
-	}
+	noteDropped(a, f.Name, questions)
 	compute := c.grid
 	if f.Search != nil {
 		compute = c.search
@@ -119,7 +117,7 @@ func noteDropped(a *app, name string, now question.Set) {
 	}
 	gone := slices.DeleteFunc(asked.Claims, func(claim judge.Statement) bool { return stay[claim.ID] })
 	if n := len(gone); n > 0 {
-		a.notef("%s of the former file of %s %s dropped\n", format.Count(n, "claim"), name, map[bool]string{true: "is", false: "are"}[n == 1])
+		a.notef("%s of the former file of %s %s not in this one\n", format.Count(n, "claim"), name, map[bool]string{true: "is", false: "are"}[n == 1])
 	}
 }
 
@@ -185,6 +183,9 @@ func noteLonger(a *app, l study.Longer) {
 	if l.Runs > 0 {
 		a.notef("%s after epoch %d: the lab has finished runs that differ in nothing but their length\n", format.Count(l.Runs, "run")+map[bool]string{true: " goes on", false: " go on"}[l.Runs == 1], l.After)
 	}
+	if l.Rows > 0 {
+		a.notef("%s at the beginning: of the finished ones that are shorter the lab has the numbers alone\n", format.Count(l.Rows, "run")+map[bool]string{true: " starts", false: " start"}[l.Rows == 1])
+	}
 	if l.Anew > 0 {
 		a.notef("%s at the beginning, though the lab has finished ones of %d epochs: the script may have made its schedule for those. To go on from them with that schedule, interrupt this and write horizon = %d under [trainer]\n",
 			format.Count(l.Anew, "run")+map[bool]string{true: " starts", false: " start"}[l.Anew == 1], l.Before, l.Before)
@@ -212,6 +213,11 @@ func dryRunOfScript(a *app, f *study.File, items []study.Item) error {
 	missing, displaced := len(items), ""
 	lab, err := a.reader()
 	if err == nil {
+		longer, err := study.GoOn(lab, slices.Clone(items))
+		if err != nil {
+			return err
+		}
+		noteLonger(a, longer)
 		var before []store.StudyRun
 		if before, err = lab.StudyRuns(f.Name); err == nil {
 			displaced = study.Displaced(f.Name, before, items)
@@ -221,7 +227,7 @@ func dryRunOfScript(a *app, f *study.File, items []study.Item) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return a.emit(map[string]any{"study": f.Name, "runs": len(items), "missing": missing}, func() {
+	return a.emit(map[string]any{"study": f.Name, "runs": len(items), "missing": missing, "displaced": displaced}, func() {
 		a.printf("%s: %d runs of a script, %d to compute; their cost depends on the script\n", f.Name, len(items), missing)
 		if displaced != "" {
 			a.printf("%s\n", displaced)

@@ -538,7 +538,7 @@ func TestFlagsOfAScript(t *testing.T) {
 func TestWhatAClaimAveragesOverIsSaid(t *testing.T) {
 	file, lab := scriptStudy(t, strings.Replace(scriptGrid, "[base]\nlr = 0.1\n[grid]\n", "[grid]\nlr = [0.1, 0.2]\n", 1)+scriptClaims)
 	called(t, 0, "--lab", lab, "study", "run", file)
-	const said = "each seed gives a mean over lr; cells names those for which the claim is judged one by one"
+	const said = `each seed gives a mean over lr; with cells = ["lr"] each would be judged`
 	if out, _ := called(t, 0, "--lab", lab, "study", "judge", file); strings.Count(out, said) != 2 {
 		t.Error(out)
 	}

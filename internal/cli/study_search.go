@@ -269,6 +269,7 @@ func printSearches(a *app, rows []searchRow) {
 			a.printf("  best: run %.12s, files in %s\n", t.Run, t.Dir)
 			if t.Command != "" {
 				a.print("  started as: " + safetext.Line(t.Command) + "\n") // not folded, to be copied
+				a.print("  with: " + safetext.Line(strings.Join(t.Settings, " ")) + "\n")
 			}
 		} else if why := s.noBest(); why != "" {
 			a.printf("  %s\n", why)

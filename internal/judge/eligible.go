@@ -61,7 +61,7 @@ func (s Statement) eligible(done []*JudgedRun) (e eligible) {
 		e.notes = append(e.notes, fmt.Sprintf("%s left out, not %s (M-D Fig. 4)", format.Count(n, "run"), s.Runs))
 	}
 	if keys := s.averaged(e.kept); len(keys) > 0 {
-		e.notes = append(e.notes, averagedOver+format.List(keys)+"; cells names those for which the claim is judged one by one")
+		e.notes = append(e.notes, averagedOver+format.List(keys)+`; with cells = ["`+strings.Join(keys, `", "`)+`"] each would be judged`)
 	}
 	e.blocked = cmp.Or(t.blocked(s.Runs), sameRuns(e.kept))
 	return e
@@ -73,7 +73,7 @@ const averagedOver = "each seed gives a mean over "
 // Averaged is the note on what a script's claim averages over; "" if it is over nothing but seeds.
 func (c Claim) Averaged() string {
 	for _, note := range c.Statistics {
-		if strings.HasPrefix(note, averagedOver) {
+		if c.Effect != nil && strings.HasPrefix(note, averagedOver) {
 			return note
 		}
 	}

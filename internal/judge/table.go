@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge/inference"
 	"collapse.example/collapse/internal/spelling"
 )
@@ -110,6 +111,9 @@ func (t Table) Fill(runs []Run) (Tabled, error) {
 // describe completes the caption.
 func (t Table) describe(done []*JudgedRun, epochs []int64) string {
 	words := "Mean ± half of Student’s 95 % interval over seeds, n of them"
+	if keys := (Statement{Cells: append(slices.Clone(t.Rows), slices.Sorted(maps.Keys(t.Where))...)}).averaged(done); len(keys) > 0 {
+		words += ", each a mean over " + format.List(keys)
+	}
 	last := int64(0)
 	for _, s := range done {
 		last = max(last, s.LastStep())

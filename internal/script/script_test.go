@@ -260,7 +260,7 @@ func TestStrangersArePassedOver(t *testing.T) {
 // TestSettingsThatNobodyAskedForAreTold, as far as the study has them.
 func TestSettingsThatNobodyAskedForAreTold(t *testing.T) {
 	var notes []string
-	_, _, err := ran(t, `report 1 0.5; say '{"generation": 1, "done": true, "unasked": ["lr", "other"]}'`, 1,
+	_, _, err := ran(t, `report 1 0.5; say '{"generation": 1, "done": true, "unasked": ["lr", "other", "seed"]}'`, 1,
 		func(s *Spec, o *Options) {
 			s.Settings = map[string]any{"lr": 0.1, "wd": 0}
 			o.Note = func(text string) { notes = append(notes, text) }

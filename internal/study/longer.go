@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"os"
 
+	"collapse.example/collapse/internal/rundir"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
 )
@@ -15,6 +17,7 @@ type Longer struct {
 	After  int64 // the fewest epochs that those have
 	Anew   int   // runs of a script that differ from finished ones in their horizon, too: they start at their beginning
 	Before int64 // the most epochs that the finished ones have
+	Rows   int   // could go on from finished ones, of which the lab has the numbers alone
 }
 
 // GoOn has runs of a grid that the lab lacks go on from the longest finished run that differs from them in run.epochs alone, as a trial of a
@@ -30,7 +33,10 @@ func GoOn(lab *store.Reader, items []Item) (found Longer, err error) {
 	}
 	for _, m := range missing {
 		epochs := KindOf(m.Spec.Kind).Epochs(m.Payload)
-		if shorter, ok := same[keyOf(m.Spec)].below(epochs); ok {
+		shorter, ok := same[keyOf(m.Spec)].below(epochs)
+		if ok && rowsAlone(lab, shorter) {
+			found.Rows++
+		} else if ok {
 			head, err := json.Marshal(Trial{Epochs: int(epochs), From: shorter.Hash})
 			if err != nil {
 				return found, fmt.Errorf("study: %w", err)
@@ -42,6 +48,12 @@ func GoOn(lab *store.Reader, items []Item) (found Longer, err error) {
 		}
 	}
 	return found, nil
+}
+
+// rowsAlone reports whether a copy of a lab has left the files of a run behind.
+func rowsAlone(lab *store.Reader, run store.Run) bool {
+	_, err := os.Lstat(rundir.Dir(lab.RunDir(run.Hash)).RowsOnly())
+	return err == nil
 }
 
 // lacking are the items that are not done.

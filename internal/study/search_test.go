@@ -113,6 +113,7 @@ func TestSettingsThatDependOnSearchedOnes(t *testing.T) {
 		`opt = ["sgd", "adam"]`:     {`algo = ["sgd"]`, "lr: when names algo, which neither [base], [grid] nor [search.space] sets"},
 		`opt = ["sgd"]`:             {`ops = ["sgd"]`, "kind: when names ops, which neither [base], [grid] nor [search.space] sets; did you mean opt?"},
 		`kind = ["nesterov"]`:       {`kind = ["nestorov"]`, `momentum: when has kind = "nestorov", which is none of its choices "plain", "nesterov"`},
+		`data = ["x"] `:             {`data = ["z"] `, `momentum: when wants data = "z", and it is "x", "y": it would never be searched`},
 		`data = ["x"]`:              {`layers = [3]`, "momentum: when names layers, which is no choice"},
 		`["sgd", "adam", "none"] }`: {`["sgd", "adam", "none"], when = { kind = ["plain"] } }`, "opt depends on itself"},
 	} {

@@ -54,13 +54,13 @@ func (d *Search) check(f *File, bad *FileError) {
 
 // checkConditions refuses conditions that no run could meet.
 func (d *Search) checkConditions(f *File, bad *FileError) {
-	known := map[string]bool{}
+	known, fixed := map[string]bool{}, map[string][]string{} // fixed: the values that a setting has without the search
 	for _, s := range f.base {
-		key, _, _ := strings.Cut(s, "=")
-		known[key] = true
+		key, value, _ := strings.Cut(s, "=")
+		known[key], fixed[key] = true, append(fixed[key], value)
 	}
 	for _, a := range f.axes {
-		known[a.key] = true
+		known[a.key], fixed[a.key] = true, a.values
 	}
 	for _, p := range d.Space {
 		known[p.Name] = true
@@ -73,6 +73,8 @@ func (d *Search) checkConditions(f *File, bad *FileError) {
 				bad.add("[search.space] %s: when names %s, which neither [base], [grid] nor [search.space] sets%s", p.Name, key, spelling.Suggestion(key, slices.Sorted(maps.Keys(known))))
 			case at >= 0 && d.Space[at].Scale != search.Choice:
 				bad.add("[search.space] %s: when names %s, which is no choice", p.Name, key)
+			case at < 0 && !slices.ContainsFunc(p.When[key], func(v string) bool { return slices.Contains(fixed[key], v) }):
+				bad.add("[search.space] %s: when wants %s = %s, and it is %s: it would never be searched", p.Name, key, strings.Join(p.When[key], " or "), strings.Join(fixed[key], ", "))
 			case at >= 0:
 				for _, value := range p.When[key] {
 					if !slices.Contains(d.Space[at].Values, value) {
