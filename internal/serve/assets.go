@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"embed"
+	"io/fs"
 	"net/http"
 	"path"
 	"strings"
@@ -14,10 +15,15 @@ import (
 	"collapse.example/collapse/internal/zipped"
 )
 
-// assetFiles holds the vendored scripts, compressed as they are sent.
-//
-//go:embed assets/*.js assets/*.js.gz assets/*.css
-var assetFiles embed.FS
+//go:generate go run ../zipped/gen assets.zip.br assets/*.js assets/*.css
+
+// ownFiles are our scripts and style sheets, vendoredFiles the vendored scripts, compressed as they are sent.
+var (
+	//go:embed assets.zip.br
+	ownFiles []byte
+	//go:embed assets/*.js.gz
+	vendoredFiles embed.FS
+)
 
 // assets serves the embedded files; their names carry no version, so browsers ask each time and get 304.
 func (s *Server) assets() http.Handler {
@@ -49,24 +55,26 @@ type asset struct {
 // loadAssets unpacks and packs the files once for all servers of the process.
 var loadAssets = sync.OnceValue(func() map[string]asset {
 	all := map[string]asset{}
-	entries, err := assetFiles.ReadDir("assets")
-	if err != nil {
-		panic("serve: no assets are embedded")
-	}
 	kinds := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
-	for _, e := range entries {
-		text, err := assetFiles.ReadFile("assets/" + e.Name())
+	for _, files := range []fs.FS{vendoredFiles, zipped.Files(ownFiles)} {
+		entries, err := fs.ReadDir(files, "assets")
 		if err != nil {
-			panic("serve: an embedded file cannot be read: " + err.Error())
+			panic("serve: no assets are embedded")
 		}
-		if name, packed := strings.CutSuffix(e.Name(), ".gz"); packed {
-			all[name] = asset{kinds[path.Ext(name)], zipped.Unpack(text), text}
-			continue
+		for _, e := range entries {
+			text, err := fs.ReadFile(files, "assets/"+e.Name())
+			if err != nil {
+				panic("serve: an embedded file cannot be read: " + err.Error())
+			}
+			if name, packed := strings.CutSuffix(e.Name(), ".gz"); packed {
+				all[name] = asset{kinds[path.Ext(name)], zipped.Unpack(text), text}
+				continue
+			}
+			if e.Name() == "page.css" {
+				text = append([]byte(styleSheet()), text...)
+			}
+			all[e.Name()] = asset{kinds[path.Ext(e.Name())], text, zipped.Pack(text)}
 		}
-		if e.Name() == "page.css" {
-			text = append([]byte(styleSheet()), text...)
-		}
-		all[e.Name()] = asset{kinds[path.Ext(e.Name())], text, zipped.Pack(text)}
 	}
 	return all
 })

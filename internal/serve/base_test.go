@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"html"
 	"net/http"
 	"os"
@@ -82,6 +83,25 @@ func TestScriptsKnowThePath(t *testing.T) {
 			if len(line) < 1000 && rooted.MatchString(line) { // not in minified libraries
 				t.Errorf("%s:%d: %s", name, i+1, line)
 			}
+		}
+	}
+}
+
+// TestTheServerHoldsItsAssets: what is packed is what lies in the folder.
+func TestTheServerHoldsItsAssets(t *testing.T) {
+	held := loadAssets()
+	names, err := filepath.Glob("assets/*.??*")
+	if err != nil || len(names) < 10 || len(held) != len(names) {
+		t.Fatalf("%d files, %d are served, %v", len(names), len(held), err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, gz := strings.CutSuffix(filepath.Base(name), ".gz")
+		if a := held[name]; gz && !bytes.Equal(a.packed, text) || !gz && !bytes.HasSuffix(a.plain, text) {
+			t.Errorf("%s has changed since it was packed: go generate ./internal/serve", name)
 		}
 	}
 }
