@@ -303,3 +303,26 @@ func TestCodeThatIsSaidToBeTheSame(t *testing.T) {
 		t.Error(errs)
 	}
 }
+
+// TestAReportTellsWhichSettingsFailed: the table of failed runs, and that of the finished ones, have the setting that divides them.
+func TestAReportTellsWhichSettingsFailed(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
+	failing := "case $* in *'--wd 0.5'*) echo 'ValueError: too much' >&2; exit 3;; esac\n" + shellTrainer
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(failing), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	called(t, 1, "--lab", lab, "study", "run", file)
+	dir := filepath.Join(t.TempDir(), "page")
+	called(t, 0, "--lab", lab, "study", "report", "mine", "--out", dir)
+	html, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []struct{ title, value string }{{"Last values by settings", "<td>0</td>"}, {"<h3>Failed or unfinished</h3>", "<td>0.5</td>"}, {"<h3>Finished</h3>", "<td>0</td>"}} {
+		_, table, found := strings.Cut(string(html), part.title)
+		table, _, _ = strings.Cut(table, "</table>")
+		if !found || !strings.Contains(table, ">wd</th>") || !strings.Contains(table, part.value) {
+			t.Errorf("%s: %s", part.title, table)
+		}
+	}
+}

@@ -150,7 +150,7 @@ func numberTable(numbers []judge.Comparison) format.Table {
 // variedTable lists the finished runs with the settings in which they differ.
 func variedTable(done []*judge.JudgedRun) format.Table {
 	if ofScripts(done) {
-		return scriptTable(done)
+		return scriptTable(done, variedKeys(done))
 	}
 	keys := variedKeys(done)
 	t := format.Table{Columns: append(append([]string{"run"}, keys...), "train acc.", "test acc.", "NC1", "terminal", "seconds", "program")}

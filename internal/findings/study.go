@@ -111,7 +111,7 @@ func (s Study) Judge() (f StudyFindings, err error) {
 		f.Title = titleOf(gs)
 	}
 	f.Tiles = f.tiles(gs)
-	f.RunTable, f.Unfinished, f.Config = runTable(gs), unfinishedTable(s.Runs), commonSettings(s.Runs)
+	f.RunTable, f.Unfinished, f.Config = runTable(gs, s.Runs), unfinishedTable(s.Runs), commonSettings(s.Runs)
 	if s.RunPages {
 		f.OfRuns = eachRun(s.Runs, s.Generated)
 	}
@@ -123,7 +123,7 @@ func (s Study) Judge() (f StudyFindings, err error) {
 func (f *StudyFindings) judgeGroups(gs []*judge.Experiment) (all [][]judge.Claim) {
 	apart := gs
 	if judge.OnlyScripts(gs) && !f.Single {
-		f.Together, apart = togetherOf(gs), nil
+		f.Together, apart = togetherOf(gs, f.Runs), nil
 	}
 	if f.Further = max(0, len(apart)-MostGroups); f.Further > 0 {
 		f.Map = figure.SettingsMap(f.Runs)

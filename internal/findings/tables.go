@@ -69,9 +69,9 @@ func ownOf(runs []*judge.JudgedRun) (own []judge.SeriesKey) {
 	return own[:min(len(own), mostOwn)]
 }
 
-// scriptTable lists every finished run of scripts: in what it differs, and the first values that it reports.
-func scriptTable(runs []*judge.JudgedRun) format.Table {
-	own, keys := ownOf(runs), variedKeys(runs)
+// scriptTable lists every finished run of scripts: in which of the settings keys it differs from others of the study, finished or not, and the first values that it reports.
+func scriptTable(runs []*judge.JudgedRun, keys []string) format.Table {
+	own := ownOf(runs)
 	t := format.Table{Columns: append([]string{"run", "label"}, keys...)}
 	for _, k := range own {
 		t.Columns = append(t.Columns, judge.NameOf(k))
@@ -95,13 +95,13 @@ func scriptTable(runs []*judge.JudgedRun) format.Table {
 }
 
 // runTable lists every finished run.
-func runTable(gs []*judge.Experiment) format.Table {
+func runTable(gs []*judge.Experiment, all []judge.Run) format.Table {
 	if judge.OnlyScripts(gs) {
 		var runs []*judge.JudgedRun
 		for _, g := range gs {
 			runs = append(runs, g.Runs...)
 		}
-		return scriptTable(runs)
+		return scriptTable(runs, variedKeys(judgedRuns(all)))
 	}
 	t := format.Table{Columns: []string{"run", "label", "loss", "η", "seed", "epochs", "train acc.", "test acc.", "NC1", "dilation", "memorization", "terminal", "degenerate", "seconds", "program"}}
 	for _, g := range gs {
@@ -197,11 +197,7 @@ func unfinishedTable(runs []judge.Run) format.Table {
 
 // unfinishedScripts is unfinishedTable of a script's runs, by the settings that runs of the study vary.
 func unfinishedScripts(runs []judge.Run) format.Table {
-	judged := make([]*judge.JudgedRun, len(runs))
-	for i := range runs {
-		judged[i] = judge.JudgeRun(&runs[i])
-	}
-	keys := variedKeys(judged)
+	keys := variedKeys(judgedRuns(runs))
 	t := format.Table{Columns: append(append([]string{"run", "label"}, keys...), "state", "why")}
 	for i := range runs {
 		if runs[i].Status == store.Done {
@@ -214,6 +210,14 @@ func unfinishedScripts(runs []judge.Run) format.Table {
 		t.Rows = append(t.Rows, append(row, string(runs[i].Status), whyUnfinished(&runs[i])))
 	}
 	return t
+}
+
+func judgedRuns(runs []judge.Run) []*judge.JudgedRun {
+	judged := make([]*judge.JudgedRun, len(runs))
+	for i := range runs {
+		judged[i] = judge.JudgeRun(&runs[i])
+	}
+	return judged
 }
 
 func whyUnfinished(r *judge.Run) string {

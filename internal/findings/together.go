@@ -19,8 +19,9 @@ type Together struct {
 const mostSettings = 200
 
 // togetherOf shows the finished runs of the experiments gs of a script: their last values by settings, what they reported against epoch, with
-// a curve for each combination of settings if a picture can tell so many apart, and a map if they vary two settings.
-func togetherOf(gs []*judge.Experiment) *Together {
+// a curve for each combination of settings if a picture can tell so many apart, and a map if they vary two settings. all are the study's runs,
+// finished or not.
+func togetherOf(gs []*judge.Experiment, all []judge.Run) *Together {
 	var runs []judge.Run
 	var groups []figure.Group
 	var judged []*judge.JudgedRun
@@ -35,7 +36,7 @@ func togetherOf(gs []*judge.Experiment) *Together {
 		groups, _ = figure.ByOneSetting(runs)
 	}
 	out := &Together{Pictures: drawn(figure.GroupCurves(groups), figure.SettingsMap(runs))}
-	if keys := settingsVaried(judged); len(gs) <= mostSettings && len(keys) > 0 {
+	if keys := settingsVaried(judgedRuns(all)); len(gs) <= mostSettings && len(keys) > 0 {
 		table := judge.Table{Title: "Last values by settings", Rows: keys}
 		for _, k := range ownOf(judged) {
 			table.Values = append(table.Values, judge.NameOf(k))
