@@ -13,8 +13,8 @@ type labCmd struct {
 }
 
 type labCopyCmd struct {
-	Dest string `arg:"" type:"path" help:"Folder for the copy. It must be new or empty."`
-	Rows bool   `help:"Only the numbers: no checkpoints, features or logs. Finished runs stay finished, the others begin at their start there."`
+	Dest    string `arg:"" type:"path" help:"Folder for the copy. It must be new or empty."`
+	Numbers bool   `help:"Only the numbers: no checkpoints, features or logs. Finished runs stay finished, the others begin at their start there."`
 }
 
 func (labCopyCmd) Help() string {
@@ -25,7 +25,7 @@ a name that begins with a dot, and renamed at the end.`
 
 func (c labCopyCmd) Run(a *app, r *store.Reader) error {
 	copied := upkeep.Copy
-	if c.Rows {
+	if c.Numbers {
 		copied = upkeep.CopyRows
 	}
 	done, err := copied(a.ctx, r, c.Dest)

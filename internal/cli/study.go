@@ -213,9 +213,9 @@ func dryRunOfScript(a *app, f *study.File, items []study.Item) error {
 	missing, displaced := len(items), ""
 	lab, err := a.reader()
 	if err == nil {
-		longer, err := study.GoOn(lab, slices.Clone(items))
-		if err != nil {
-			return err
+		longer, wrong := study.GoOn(lab, slices.Clone(items))
+		if wrong != nil {
+			return wrong
 		}
 		noteLonger(a, longer)
 		var before []store.StudyRun

@@ -316,7 +316,7 @@ func TestSearchesOverAScriptsOwnSettings(t *testing.T) {
 				t.Fatalf("%s: %v", out, err)
 			}
 			s := found.Searches[0]
-			if s.Best == 0 || s.Metric != "test.loss" || s.Trials[s.Best-1].Epochs != 9 || *s.Trials[s.Best-1].Value > 1 {
+			if s.Best == 0 || s.Metric != "test/loss" || s.Trials[s.Best-1].Epochs != 9 || *s.Trials[s.Best-1].Value > 1 {
 				t.Errorf("%+v", s)
 			}
 			text, err := os.ReadFile(filepath.Join(filepath.Dir(file), "log"))

@@ -142,9 +142,9 @@ func TestANewFileSaysWhichClaimsItDrops(t *testing.T) {
 	}
 	for _, c := range []struct{ claims, note string }{
 		{claim("a") + claim("b") + claim("c"), ""},
-		{claim("b"), "2 claims of the former file of tiny are dropped\n"},
+		{claim("b"), "2 claims of the former file of tiny are not in this one\n"},
 		{claim("b"), ""},
-		{"", "1 claim of the former file of tiny is dropped\n"},
+		{"", "1 claim of the former file of tiny is not in this one\n"},
 	} {
 		if err := os.WriteFile(file, []byte(tinyStudy+c.claims), 0o666); err != nil {
 			t.Fatal(err)
