@@ -42,7 +42,7 @@ func (c *studyInitCmd) Run(a *app) error {
 	if err := outfile.Write(out, []byte(studyText(filepath.ToSlash(script), found, epochs))); err != nil {
 		return err
 	}
-	lines := linesToAdd
+	lines := strings.Replace(linesToAdd, "run.epochs(10)", "run.epochs("+epochs+")", 1)
 	if filepath.Ext(c.Script) != ".py" {
 		lines = linesOfAnyLanguage
 	}

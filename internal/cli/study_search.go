@@ -267,6 +267,9 @@ func printSearches(a *app, rows []searchRow) {
 		w.Flush()
 		if t, ok := s.best(); ok {
 			a.printf("  best: run %.12s, files in %s\n", t.Run, t.Dir)
+			if same := s.asGood(t); len(same) > 0 {
+				a.printf("  as good: trial %s\n", format.List(same))
+			}
 			if t.Command != "" {
 				a.print("  started as: " + safetext.Line(t.Command) + "\n") // not folded, to be copied
 				a.print("  with: " + safetext.Line(strings.Join(t.Settings, " ")) + "\n")
@@ -289,6 +292,16 @@ func (s searchRow) noBest() string {
 		return ""
 	}
 	return fmt.Sprintf("no best: none of %s has a value of %s at its last epoch", format.Count(done, "finished trial"), s.Metric)
+}
+
+// asGood are the numbers of other trials with the best one's value at the same epoch.
+func (s searchRow) asGood(best trialRow) (numbers []string) {
+	for _, t := range s.Trials {
+		if t.Number != best.Number && t.Epochs == best.Epochs && t.Value != nil && *t.Value == *best.Value {
+			numbers = append(numbers, fmt.Sprint(t.Number))
+		}
+	}
+	return numbers
 }
 
 // best is the best trial, if there is one yet.

@@ -91,6 +91,9 @@ func scriptTable(runs []*judge.JudgedRun, keys []string) format.Table {
 		}
 		t.Rows = append(t.Rows, append(row, strconv.FormatInt(s.LastStep(), 10), seconds(s.Run)))
 	}
+	if !slices.ContainsFunc(runs, func(s *judge.JudgedRun) bool { return s.Label != "" }) {
+		return without(t, "label")
+	}
 	return t
 }
 
@@ -208,6 +211,9 @@ func unfinishedScripts(runs []judge.Run) format.Table {
 			row = append(row, cmp.Or(runs[i].Settings[k], "–"))
 		}
 		t.Rows = append(t.Rows, append(row, string(runs[i].Status), whyUnfinished(&runs[i])))
+	}
+	if !slices.ContainsFunc(runs, func(r judge.Run) bool { return r.Label != "" }) {
+		return without(t, "label")
 	}
 	return t
 }

@@ -159,9 +159,33 @@ func SplitName(name string) (split, layer, key string) {
 func (t sample) pick(where []selection) ([]*JudgedRun, error) {
 	out := only(t.runs, t.selects(where))
 	if len(out) == 0 {
-		return nil, fmt.Errorf("no run has %s", settingsText(append([]selection{t.at}, where...)))
+		return nil, fmt.Errorf("no run has %s%s", settingsText(append([]selection{t.at}, where...)), t.nearValue(where))
 	}
 	return out, nil
+}
+
+// nearValue asks whether another value of a selected setting was meant.
+func (t sample) nearValue(where []selection) string {
+	for _, s := range where {
+		for _, key := range slices.Sorted(maps.Keys(s)) {
+			value, text := s[key].(string)
+			if near := spelling.Nearest(value, valuesOf(t.runs, key)); text && near != "" && near != value {
+				return "; did you mean " + near + "?"
+			}
+		}
+	}
+	return ""
+}
+
+// valuesOf are the values that runs have of a setting.
+func valuesOf(runs []*JudgedRun, key string) (values []string) {
+	for _, r := range runs {
+		if v, has := r.Settings[key]; has && !slices.Contains(values, v) {
+			values = append(values, v)
+		}
+	}
+	slices.Sort(values)
+	return values
 }
 
 // selects accepts the runs with the given settings, and with the cell's settings for all other keys.

@@ -352,3 +352,13 @@ func TestAReasonNamesTheUnfitted(t *testing.T) {
 		}
 	}
 }
+
+// A value that no run has is answered with the nearest that some have.
+func TestStatementWithAMisspeltValue(t *testing.T) {
+	for value, want := range map[string]string{"lss": `no run has loss.kind = lss; did you mean ls?`, "hinge": "no run has loss.kind = hinge"} {
+		claim, err := asks(`final("train.nc1_pinv", {"loss.kind": "`+value+`"})`, "1").Judge(judgetest.Common().Runs(t))
+		if err != nil || claim.Verdict != judge.CannotTell || !strings.Contains(claim.Reason, want) || value == "hinge" && strings.Contains(claim.Reason, "did you mean") {
+			t.Errorf("%s: %q, %v", value, claim.Reason, err)
+		}
+	}
+}

@@ -99,7 +99,8 @@ func TestBrokenConnectionsLeaveNothing(t *testing.T) {
 			break
 		}
 	}
-	if after > goroutines {
+	const pools = 2 // connections to the lab that the first two pages which read it at once open, each with a goroutine
+	if after > goroutines+pools {
 		stack := make([]byte, 1<<16)
 		t.Errorf("after %d broken connections: %d goroutines, %d before\n%s", connections, after, goroutines, stack[:runtime.Stack(stack, true)])
 	}

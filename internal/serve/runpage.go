@@ -130,6 +130,9 @@ func rerun(run store.Run, dir string) string {
 	return ""
 }
 
+// mostTiles bounds the tiles of values.
+const mostTiles = 10
+
 func runTiles(row *runRow) []tile {
 	epoch := strconv.FormatInt(row.LastEpoch, 10)
 	if row.Of > 0 {
@@ -144,6 +147,13 @@ func runTiles(row *runRow) []tile {
 	for _, p := range measure.Properties() {
 		if v, ok := row.Newest("train", p.Key); ok && !measurement.SaysNothing(p.Key, classes) {
 			values = append(values, tile{measurement.ShortValue(p.Key, v.Value), p.Name + " (train)"})
+		}
+	}
+	if row.Kind == store.Script {
+		for _, k := range row.OwnKeys() {
+			if v, ok := row.Newest(k.Split, k.Measure); ok && len(values) < mostTiles && k.Measure != measure.KeyAccuracy {
+				values = append(values, tile{format.Measure(k.Measure, v.Value), judge.NameOf(k)})
+			}
 		}
 	}
 	for _, t := range append(values, tile{row.Dilation, "dilation √NC1 (test)"}, tile{row.Memorization, "memorization"}) {
