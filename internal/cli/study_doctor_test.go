@@ -207,11 +207,15 @@ func TestRunsOfTwoKindsAreNamedByTheirOwnSettings(t *testing.T) {
 // TestInitPrintsLines that can be pasted.
 func TestInitPrintsLines(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "train.py")
-	if err := os.WriteFile(script, []byte("import torch\n"), 0o666); err != nil {
+	if err := os.WriteFile(script, []byte("import torch\np.add_argument('--epochs', type=int, default=6)\np.add_argument('--amp', action='store_true')\np.add_argument('--bf16', default=False, action='store_true')\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if out, _ := called(t, 0, "study", "init", "--script", script); strings.Contains(out, `\n`) || !strings.Contains(out, "\n  run = collapse.run() ") {
+	if out, _ := called(t, 0, "study", "init", "--script", script); strings.Contains(out, `\n`) || !strings.Contains(out, "\n  run = collapse.run() ") || !strings.Contains(out, "run.epochs(6)") {
 		t.Error(out)
+	}
+	file, err := os.ReadFile(strings.TrimSuffix(script, ".py") + ".toml")
+	if err != nil || strings.Count(string(file), "\namp = false") != 1 || strings.Count(string(file), "\nbf16 = false") != 1 {
+		t.Errorf("%s, %v", file, err)
 	}
 }
 
@@ -324,5 +328,37 @@ func TestAReportTellsWhichSettingsFailed(t *testing.T) {
 		if !found || !strings.Contains(table, ">wd</th>") || !strings.Contains(table, part.value) {
 			t.Errorf("%s: %s", part.title, table)
 		}
+	}
+}
+
+// TestASearchWithoutABestSaysWhy, and which other trials are as good as the best.
+func TestASearchWithoutABestSaysWhy(t *testing.T) {
+	for loss, want := range map[string]string{`\"NaN\"`: "no best: none of 4 finished trials has a value of test/loss at its last epoch", "1": "  as good: trial 2, 3 and 4\n"} {
+		file, lab := scriptStudy(t, fmt.Sprintf(scriptSearch, "random", "full"))
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(strings.Replace(shellTrainer, `\"test/loss\": $loss`, `\"test/loss\": `+loss, 1)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if out, _ := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=4"); !strings.Contains(out, want) {
+			t.Errorf("%s: %s", loss, out)
+		}
+	}
+}
+
+// TestAMisspeltScriptIsAnsweredWithTheNearest file.
+func TestAMisspeltScriptIsAnsweredWithTheNearest(t *testing.T) {
+	file, lab := scriptStudy(t, strings.Replace(scriptGrid, `"train.sh"`, `"trian.sh"`, 1))
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "trian.sh is not there; did you mean train.sh?") {
+		t.Error(errs)
+	}
+}
+
+// TestAnExtendedSearchKeepsItsTrials: those that it asks for again later are not said to be lost.
+func TestAnExtendedSearchKeepsItsTrials(t *testing.T) {
+	file, lab := scriptStudy(t, fmt.Sprintf(scriptSearch, "bayes", "hyperband"))
+	called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=6")
+	_, errs := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=9")
+	at, last := strings.Index(errs, "earlier version"), strings.LastIndex(errs, "trial ")
+	if at >= 0 && at < last {
+		t.Errorf("told before the search has asked for all: %s", errs)
 	}
 }

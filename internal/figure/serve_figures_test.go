@@ -88,3 +88,34 @@ func TestOtherCurvesAreBounded(t *testing.T) {
 		t.Error("no other measures to unfold")
 	}
 }
+
+// TestWhatScriptsReportIsDrawnUnderItsNames, losses and accuracies, too, of one run and of groups.
+func TestWhatScriptsReportIsDrawnUnderItsNames(t *testing.T) {
+	var values []store.Value
+	for _, name := range [][2]string{{"test", "loss"}, {"val", "f1"}, {"train", "accuracy"}, {"", "lr"}} {
+		for step := range int64(3) {
+			values = append(values, store.Value{Key: store.Key{Series: "epoch", Split: name[0], Measure: name[1]}, Step: step + 1, Value: float64(step)})
+		}
+	}
+	run, err := judge.NewRun(store.Run{Kind: store.Script}, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []Picture{Curves([]judge.Run{run}), GroupCurves([]Group{{Words: "a", Runs: []judge.Run{run}}})} {
+		var titles []string
+		for _, panel := range p.Panels {
+			titles = append(titles, panel.Title)
+		}
+		slices.Sort(titles)
+		if !slices.Equal(titles, []string{"lr", "test/loss", "train/accuracy", "val/f1"}) || p.Title != "What the script reported, against epoch" || strings.Contains(p.Caption, "evaluation mode") {
+			t.Errorf("%q: %q, %q", titles, p.Title, p.Caption)
+		}
+	}
+	if _, more := FoldedCurves([]judge.Run{run}); more {
+		t.Error("nothing is left to unfold")
+	}
+	none := DrawingPanel{Y: "test/los"}
+	if words := none.unseen(); !strings.Contains(words, "“test/los”") {
+		t.Error(words)
+	}
+}

@@ -80,7 +80,7 @@ func scriptTable(runs []*judge.JudgedRun, keys []string) format.Table {
 	for _, s := range runs {
 		row := []string{hashStart(s.Run), s.Label}
 		for _, k := range keys {
-			row = append(row, cmp.Or(s.Settings[k], "–"))
+			row = append(row, cmp.Or(judge.ShortValue(s.Settings[k]), "–"))
 		}
 		for _, k := range own {
 			text := "–"
@@ -208,7 +208,7 @@ func unfinishedScripts(runs []judge.Run) format.Table {
 		}
 		row := []string{hashStart(&runs[i]), runs[i].Label}
 		for _, k := range keys {
-			row = append(row, cmp.Or(runs[i].Settings[k], "–"))
+			row = append(row, cmp.Or(judge.ShortValue(runs[i].Settings[k]), "–"))
 		}
 		t.Rows = append(t.Rows, append(row, string(runs[i].Status), whyUnfinished(&runs[i])))
 	}

@@ -96,8 +96,14 @@ func (j *job) apply(ctx context.Context, line []byte) error {
 	return nil
 }
 
+// stateName stands among what a script never asked for, where that is its checkpoint.
+const stateName = "run.state"
+
 // noteUnasked says which settings had no effect, as far as they are the study's. Of flags nobody knows: the script may have parsed them.
 func (j *job) noteUnasked(names []string) {
+	if slices.Contains(names, stateName) {
+		j.opts.note("the script saves checkpoints and never asks for run.state, the one to go on from: once interrupted, it cannot go on")
+	}
 	if j.spec.Args != "" {
 		return
 	}

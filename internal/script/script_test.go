@@ -269,6 +269,14 @@ func TestSettingsThatNobodyAskedForAreTold(t *testing.T) {
 	if len(notes) != 1 || !strings.Contains(notes[0], "never asked for lr: runs") {
 		t.Errorf("notes %q", notes)
 	}
+	notes = nil
+	_, _, err = ran(t, `report 1 0.5; say '{"generation": 1, "done": true, "unasked": ["run.state"]}'`, 1, func(s *Spec, o *Options) {
+		s.Args, o.Note = Flags, func(text string) { notes = append(notes, text) }
+	})
+	must(t, err)
+	if len(notes) != 1 || !strings.Contains(notes[0], "saves checkpoints and never asks for run.state") {
+		t.Errorf("notes %q", notes)
+	}
 }
 
 // TestSettingsAsFlags: truth values as argparse takes them, and a text that looks like a flag.

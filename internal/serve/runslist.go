@@ -10,6 +10,7 @@ import (
 
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/store"
 )
 
 const (
@@ -119,7 +120,8 @@ func (l runsList) OwnHead(key judge.SeriesKey) sorted { return l.Head(judge.Name
 
 // Has says that a column has values. Lists of the program's own runs always show the first three.
 func (l runsList) Has(column string) bool {
-	return len(l.Own) == 0 && slices.Contains([]string{"NC1", "Accuracy", "Test"}, column) || !l.ownHas(column) && anyValue(l.Rows, column)
+	trained := slices.ContainsFunc(l.Rows, func(r runRow) bool { return r.Kind != store.Script })
+	return len(l.Own) == 0 && trained && slices.Contains([]string{"NC1", "Accuracy", "Test"}, column) || !l.ownHas(column) && anyValue(l.Rows, column)
 }
 
 // ownHas says that a column of a script's values shows the same.

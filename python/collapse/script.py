@@ -24,6 +24,8 @@ import time
 
 FORMAT = "collapse-script 1"
 
+_STATE = "run.state"  # among what was never asked for: checkpoints are saved, and never read
+
 _STALE = 60.0  # seconds without a heartbeat after which the lab counts as dead
 _LISTEN = 10.0  # seconds to wait for another heartbeat before leaving: a living lab writes one every two
 _MOST_UNREAD = 2  # captures that may wait for the lab
@@ -142,12 +144,13 @@ class Run(NoRun):
         self._captured = {}  # split -> folder, since the last report
         self._unread = []  # folders that the lab has not removed yet
         self._asked = set()
+        self._saved = self._looked = False  # a checkpoint; whether there was one to go on from
         self._done = False
         self._home, self._seen = os.getcwd(), set(sys.modules)
 
     @property
     def state(self):
-        self._continues = True
+        self._continues = self._looked = True
         return self._state
 
     def setting(self, name, default=None):
@@ -191,6 +194,7 @@ class Run(NoRun):
         yield new
         _sync(new)
         self._stay()
+        self._saved = True
         final = os.path.join(folder, str(epoch))
         shutil.rmtree(final, ignore_errors=True)
         os.rename(new, final)
@@ -215,6 +219,8 @@ class Run(NoRun):
         self._stay()
         given = set(self.info["settings"]) | ({"seed"} if self.info.get("seed") is not None else set())
         idle = sorted(given - self._asked) if self._asked else []
+        if self._saved and not self._looked:
+            idle.append(_STATE)
         self._say({"done": True, "unasked": idle} if idle else {"done": True})
 
     def _say(self, event):

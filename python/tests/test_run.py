@@ -108,6 +108,18 @@ class Lab(unittest.TestCase):
         collapse.run().report(1, {"x": 1})  # at the beginning there is nothing to read
         self.assertEqual([e["epoch"] for e in self.events()], [3, 1])
 
+    def test_checkpoints_that_are_never_read_are_told(self):
+        self.info.update(from_epoch=0, checkpoint="")
+        self.tell()
+        for look in (False, True):
+            run = collapse.run()
+            if look:
+                self.assertIsNone(run.state)
+            with run.checkpoint(1):
+                pass
+            run.done()
+        self.assertEqual([e.get("unasked") for e in self.events()], [["run.state"], None])
+
     def test_reports(self):
         run = resumed()
         run.report(3, {"test/loss": 1, "lr": math.nan, "a": -math.inf})

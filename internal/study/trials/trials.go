@@ -40,7 +40,7 @@ func Run(ctx context.Context, lab *store.Lab, f *study.File, o coordinator.Optio
 		if err := r.next(); err != nil {
 			return coordinator.Summary{}, err
 		}
-		if first && !r.takesAny(before) { // else the search may ask for the others later
+		if first && study.OtherCode(before, r.plan.items) { // else the search may ask for them later
 			r.tellDisplaced(before, o)
 			before = nil
 		}
@@ -60,13 +60,6 @@ type rounds struct {
 	f     *study.File
 	memos []search.Memo
 	plan  *plan // of this round
-}
-
-// takesAny reports whether the search asks for any of some runs now.
-func (r *rounds) takesAny(runs []store.StudyRun) bool {
-	return slices.ContainsFunc(r.plan.items, func(it study.Item) bool {
-		return slices.ContainsFunc(runs, func(run store.StudyRun) bool { return run.Hash == it.Hash })
-	})
 }
 
 // tellDisplaced says which runs the study had before and has no longer.
@@ -214,7 +207,7 @@ func Foresee(lab *store.Reader, f *study.File) (counted, next int, displaced str
 		return 0, 0, "", err
 	}
 	missing, err := study.Missing(lab, p.items)
-	if r := (&rounds{f: f, plan: p}); !r.takesAny(before) {
+	if study.OtherCode(before, p.items) {
 		displaced = study.Displaced(f.Name, before, p.items)
 	}
 	return len(p.items) - missing, missing, displaced, err
