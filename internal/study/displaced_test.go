@@ -1,0 +1,23 @@
+package study
+
+import (
+	"strings"
+	"testing"
+
+	"collapse.example/collapse/internal/store"
+)
+
+// TestDisplaced counts what was begun, and offers the line by which other code counts only if runs have that identity.
+func TestDisplaced(t *testing.T) {
+	before := []store.StudyRun{{Hash: "a", Status: store.Pending}, {Hash: "b", Status: store.Pending}}
+	if words := Displaced("s", before, nil); words != "" {
+		t.Errorf("nobody has begun them: %s", words)
+	}
+	before[1].Status = store.Interrupted
+	if words := Displaced("s", before, nil); !strings.HasPrefix(words, "1 run of an earlier version of s, whose file, code or settings were others, is no longer part of it") || strings.Contains(words, "same_as") {
+		t.Error(words)
+	}
+	if words := Displaced("s", before, []Item{{Hash: "b"}}); words != "" {
+		t.Errorf("it stays: %s", words)
+	}
+}
