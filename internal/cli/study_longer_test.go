@@ -139,3 +139,21 @@ run.seed = [1, 2]
 		t.Errorf("another schedule: %s", errs)
 	}
 }
+
+// TestALongerStudyBeginsAnewInACopyOfNumbers, and says why, also before it begins.
+func TestALongerStudyBeginsAnewInACopyOfNumbers(t *testing.T) {
+	file, lab := scriptStudy(t, strings.Replace(scriptGrid, "epochs = 4", "epochs = 4\nhorizon = 8", 1))
+	called(t, 0, "--lab", lab, "study", "run", file)
+	numbers := filepath.Join(t.TempDir(), "numbers")
+	called(t, 0, "--lab", lab, "lab", "copy", numbers, "--numbers")
+	called(t, 0, "--lab", numbers, "runs", "check")
+	rewritten(t, file, "epochs = 4", "epochs = 6")
+	const said = "2 runs start at the beginning: of the finished ones that are shorter the lab has the numbers alone"
+	for _, more := range [][]string{{"--dry-run"}, nil} {
+		if _, errs := called(t, 0, append([]string{"--lab", numbers, "study", "run", file}, more...)...); !strings.Contains(errs, said) || strings.Contains(errs, "left no checkpoint") {
+			t.Errorf("%q: %s", more, errs)
+		}
+	}
+	called(t, 0, "--lab", lab, "study", "run", file)
+	same(t, table(t, numbers, "mine"), table(t, lab, "mine"))
+}
