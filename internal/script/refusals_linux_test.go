@@ -275,3 +275,34 @@ func TestARunsFolderThatIsALink(t *testing.T) {
 	spec.Epochs = 4
 	says(t, "a link in a run's place", Run(t.Context(), lab, spec, Options{Folder: folder, From: short}), "link")
 }
+
+// TestSame: a pair speaks of one version of its file, or of its absence.
+func TestSame(t *testing.T) {
+	a, b := digestOf("a"), digestOf("b")
+	code := map[string]string{"x.py": a, "y.py": b}
+	for name, c := range map[string]struct {
+		pairs map[string][]string
+		want  map[string]string
+		cause string
+	}{
+		"this version":    {map[string][]string{"x.py": {a[:12], b}}, map[string]string{"x.py": b}, ""},
+		"another version": {map[string][]string{"x.py": {b[:12], b}}, map[string]string{}, ""},
+		"a new file":      {map[string][]string{"y.py": {b[:12], ""}}, map[string]string{"y.py": ""}, ""},
+		"a file less":     {map[string][]string{"z.py": {"", a}}, map[string]string{"z.py": a}, ""},
+		"no file, here":   {map[string][]string{"x.py": {"", a}}, map[string]string{}, ""},
+		"short":           {map[string][]string{"x.py": {a[:11], b}}, nil, "wanted two SHA-256"},
+		"one":             {map[string][]string{"x.py": {a}}, nil, "wanted two SHA-256"},
+		"words":           {map[string][]string{"x.py": {a[:12], "HEAD"}}, nil, "wanted two SHA-256"},
+	} {
+		got, err := Same(code, c.pairs)
+		if c.cause != "" {
+			says(t, name, err, c.cause)
+		} else if err != nil || !maps.Equal(got, c.want) {
+			t.Errorf("%s: %v, %v; want %v", name, got, err, c.want)
+		}
+	}
+	s := Spec{Command: []string{"x"}, Code: code, SameAs: map[string]string{"x.py": b, "y.py": "", "z.py": a}}
+	if got := s.CodeInIdentity(); !maps.Equal(got, map[string]string{"x.py": b, "z.py": a}) || s.Code["x.py"] != a {
+		t.Errorf("%v of %v", got, s.Code)
+	}
+}
