@@ -138,7 +138,9 @@ func changedFiles(before []store.StudyRun, items []Item) map[string]string {
 }
 
 // OtherCode reports whether runs of a script had other code than the study's items have now.
-func OtherCode(before []store.StudyRun, items []Item) bool { return len(changedFiles(before, items)) > 0 }
+func OtherCode(before []store.StudyRun, items []Item) bool {
+	return len(changedFiles(before, items)) > 0
+}
 
 // mostSame is how many files a line for [trainer] names.
 const mostSame = 5
