@@ -92,3 +92,23 @@ func TestTablesAsFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatATableAveragesOverIsSaid: of scripts, whose author need not know, a caption names the settings that its rows do not.
+func TestWhatATableAveragesOverIsSaid(t *testing.T) {
+	var runs []judge.Run
+	for i := range 8 {
+		config := fmt.Sprintf(`{"lr":%d,"wd":%d,"run":{"epochs":1,"horizon":1,"seed":%d},"trainer":{"command":["x"],"code":{}}}`, i%2, i/2%2, i/4)
+		run, err := judge.NewRun(store.Run{Hash: fmt.Sprintf("%064x", i), Kind: store.Script, Status: store.Done, HasEpochs: true, LastEpoch: 1, Config: []byte(config)},
+			[]store.Value{{Key: store.Key{Series: "epoch", Measure: "f1"}, Step: 1, Value: float64(i)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	for rows, want := range map[string]string{"lr": "over seeds, n of them, each a mean over wd.", "lr wd": "over seeds, n of them."} {
+		filled, err := judge.Table{Title: "t", Rows: strings.Fields(rows), Values: []string{"f1"}}.Fill(runs)
+		if err != nil || !strings.HasSuffix(filled.Caption, want) {
+			t.Errorf("%s: %q, %v", rows, filled.Caption, err)
+		}
+	}
+}

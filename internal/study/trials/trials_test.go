@@ -14,6 +14,7 @@ import (
 	"collapse.example/collapse/internal/faulttest"
 	"collapse.example/collapse/internal/longtest"
 	"collapse.example/collapse/internal/queue"
+	"collapse.example/collapse/internal/search"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/coordinator"
@@ -310,5 +311,18 @@ func TestAPromotedTrialGoesOnElsewhere(t *testing.T) {
 	}
 	if promoted == 0 {
 		t.Error("no trial was promoted")
+	}
+}
+
+// A setting that depends on another one is shown, whether or not the first trial has it.
+func TestFoundSettingsOfWhichSomeTrialsHaveNone(t *testing.T) {
+	d := &study.Search{Space: []study.SearchParam{{Param: search.Param{Name: "lr"}}, {Param: search.Param{Name: "beta"}}, {Param: search.Param{Name: "gamma"}}}}
+	rows := []Row{{Trial: study.Trial{Settings: []string{"lr=0.1"}}}, {Trial: study.Trial{Number: 1, Settings: []string{"lr=0.2", "beta=0.9"}}}}
+	var names []string
+	for _, p := range searchOf(d, Found{Rows: rows}).Params {
+		names = append(names, p.Name)
+	}
+	if !slices.Equal(names, []string{"lr", "beta"}) {
+		t.Errorf("%q", names)
 	}
 }
