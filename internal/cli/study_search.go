@@ -173,6 +173,7 @@ type trialRow struct {
 	Run      string       `json:"run"`
 	Status   store.Status `json:"status"`
 	Epochs   int          `json:"epochs"`
+	Reached  int          `json:"reached"` // the last epoch with values
 	Settings []string     `json:"settings,omitempty"`
 	Value    *float64     `json:"value"`
 	Test     *float64     `json:"test_accuracy"`
@@ -182,7 +183,7 @@ type trialRow struct {
 }
 
 func trialRowOf(lab *store.Reader, r trials.Row) trialRow {
-	row := trialRow{Role: r.Role, Run: r.Hash, Status: r.Status, Epochs: r.Epochs, Settings: append(append([]string{}, r.Settings...), r.Final...), Error: r.Error, Command: trainer.Command(lab.RunDir(r.Hash)), Dir: lab.RunDir(r.Hash)}
+	row := trialRow{Role: r.Role, Run: r.Hash, Status: r.Status, Epochs: r.Epochs, Reached: r.Reached, Settings: append(append([]string{}, r.Settings...), r.Final...), Error: r.Error, Command: trainer.Command(lab.RunDir(r.Hash)), Dir: lab.RunDir(r.Hash)}
 	if r.Role == study.RoleTrial {
 		row.Number = r.Number + 1
 	}
@@ -247,7 +248,11 @@ func printSearches(a *app, rows []searchRow) {
 			if tests {
 				test = orDash(t.Test) + "\t"
 			}
-			safetext.Fprintf(w, "  %s\t%d\t%s\t", name, t.Epochs, orDash(t.Value))
+			epochs := fmt.Sprint(t.Epochs)
+			if t.Status != store.Done {
+				epochs = fmt.Sprintf("%d/%d", t.Reached, t.Epochs)
+			}
+			safetext.Fprintf(w, "  %s\t%s\t%s\t", name, epochs, orDash(t.Value))
 			fmt.Fprint(w, test)
 			safetext.Fprintf(w, "%s\t%s\n", t.Status, strings.Join(study.InWords(t.Settings), ", "))
 		}

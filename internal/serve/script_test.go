@@ -101,6 +101,9 @@ func TestPagesOfAScript(t *testing.T) {
 				t.Errorf("%s lacks %q:\n%.1500s", address, words, body)
 			}
 		}
+		if strings.HasPrefix(address, "run/") && strings.Contains(body, `id="film"`) {
+			t.Errorf("%s has a section for features, of which there are none", address)
+		}
 		if address == "study?study=mine" && strings.Contains(body, "What the script reported") {
 			t.Errorf("%s draws means over trials that end at different epochs", address)
 		}
