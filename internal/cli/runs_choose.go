@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -66,16 +67,14 @@ func settingMeant(key string, texts map[string]map[string]string) (string, error
 	return "", usagef("--where: no run has a setting %s%s", key, spelling.Suggestion(key, known))
 }
 
-func keysOfSettings(texts map[string]map[string]string) (known []string) {
+func keysOfSettings(texts map[string]map[string]string) []string {
+	known := map[string]bool{}
 	for _, own := range texts {
 		for key := range own {
-			if !slices.Contains(known, key) {
-				known = append(known, key)
-			}
+			known[key] = true
 		}
 	}
-	slices.Sort(known)
-	return known
+	return slices.Sorted(maps.Keys(known))
 }
 
 // order sorts runs by a setting, or by a value at their last epoch.
