@@ -89,7 +89,11 @@ func scriptTable(runs []*judge.JudgedRun, keys []string) format.Table {
 			}
 			row = append(row, text)
 		}
-		t.Rows = append(t.Rows, append(row, strconv.FormatInt(s.LastStep(), 10), seconds(s.Run)))
+		took := seconds(s.Run) // of the last attempt
+		if s.Spent > 0 {
+			took = format.Digits(s.Spent)
+		}
+		t.Rows = append(t.Rows, append(row, strconv.FormatInt(s.LastStep(), 10), took))
 	}
 	if !slices.ContainsFunc(runs, func(s *judge.JudgedRun) bool { return s.Label != "" }) {
 		return without(t, "label")

@@ -3,9 +3,12 @@ package findings
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/judge/judgetest"
+	"collapse.example/collapse/internal/script"
+	"collapse.example/collapse/internal/store"
 )
 
 func TestLimitsLeaveDegenerateRunsOut(t *testing.T) {
@@ -36,5 +39,19 @@ func TestLimitsAreOfNC1ToNC4(t *testing.T) {
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("%d classes: %s, want %s", classes, got, want)
 		}
+	}
+}
+
+// TestSecondsOfAnInterruptedScript are those of all its epochs, not of its last attempt.
+func TestSecondsOfAnInterruptedScript(t *testing.T) {
+	now := time.Now()
+	values := []store.Value{{Key: script.ReportKey, Step: 1, Value: 2}, {Key: script.ReportKey, Step: 2, Value: 3}, {Key: store.Key{Series: "epoch", Measure: "f1"}, Step: 2, Value: 1}}
+	run, err := judge.NewRun(store.Run{Hash: strings.Repeat("a", 64), Kind: store.Script, Status: store.Done, HasEpochs: true, LastEpoch: 2, Started: now, Finished: now.Add(time.Second)}, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := scriptTable([]*judge.JudgedRun{judge.JudgeRun(&run)}, nil)
+	if last := table.Rows[0][len(table.Rows[0])-1]; last != "5.00" || table.Columns[len(table.Columns)-1] != "seconds" {
+		t.Errorf("%q, %q", table.Columns, table.Rows[0])
 	}
 }

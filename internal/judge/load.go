@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
 )
@@ -203,7 +204,7 @@ func bySteps(a, b store.Point) int { return cmp.Compare(a.Step, b.Step) }
 
 func (r *Run) addValues(values []store.Value) {
 	for _, v := range values {
-		if v.Key == train.SpentKey {
+		if v.Key == train.SpentKey || v.Key == script.ReportKey {
 			r.Spent += v.Value
 		}
 		if v.Series != "epoch" {

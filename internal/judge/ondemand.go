@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
 )
@@ -40,9 +41,13 @@ func LoadOnDemand(lab LabReader, prefixes ...string) ([]Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	reported, err := lab.SumEach(s.hashes, script.ReportKey)
+	if err != nil {
+		return nil, err
+	}
 	for i := range out {
 		r := &out[i]
-		r.series, r.last, r.Spent, r.source = map[SeriesKey][]store.Point{}, r.LastEpoch, spent[i], s
+		r.series, r.last, r.Spent, r.source = map[SeriesKey][]store.Point{}, r.LastEpoch, spent[i]+reported[i], s
 		s.series = append(s.series, r.series)
 	}
 	return out, nil

@@ -22,7 +22,7 @@ type Run struct {
 	series map[SeriesKey][]store.Point
 	source *source // reads what series lacks; nil: it lacks nothing
 	last   int64
-	Spent  float64 // core-seconds of its epochs; 0: not recorded
+	Spent  float64 // core-seconds of its epochs, of a script the seconds; 0: not recorded
 }
 
 // kept is what a run saved of its last epoch, read on first use.
