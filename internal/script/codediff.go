@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -83,20 +84,13 @@ func diffFile(name, was, is string) FileDiff {
 	after, knownToo := keptText(name, is)
 	switch {
 	case !known || !knownToo:
-		d.Why = fmt.Sprintf("SHA-256 %s and %s; this machine has kept no copy of both", cutDigest(was), cutDigest(is))
+		d.Why = fmt.Sprintf("SHA-256 %s and %s; this machine has kept no copy of both", cmp.Or(ShortDigest(was), "none"), cmp.Or(ShortDigest(is), "none"))
 	case !utf8.ValidString(before) || !utf8.ValidString(after):
 		d.Why = "not a text"
 	default:
 		d.Diff = udiff.Unified("a/"+name, "b/"+name, before, after)
 	}
 	return d
-}
-
-func cutDigest(sum string) string {
-	if sum == "" {
-		return "none"
-	}
-	return sum[:min(len(sum), 12)]
 }
 
 // keptText looks through the copies of code for a file with a digest. No file has the digest "".

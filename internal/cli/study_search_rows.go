@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/safetext"
+	trainer "collapse.example/collapse/internal/script"
+	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/study/trials"
+)
+
+// searchRow is the JSON of the search of one combination of the grid.
+type searchRow struct {
+	Where   string     `json:"where,omitempty"`
+	Metric  string     `json:"metric"`
+	Trials  []trialRow `json:"trials"`
+	Best    int        `json:"best"` // number of a trial, from 1; 0: none yet
+	Default *trialRow  `json:"default,omitempty"`
+	Final   []trialRow `json:"final,omitempty"`
+	Spent   int        `json:"epochs"`       // trained by trials that ended
+	Whole   int        `json:"whole_epochs"` // of all trials, had none been stopped early
+	Wanted  int        `json:"wanted_trials"`
+	head    string     // of the column of its values
+}
+
+// trialRow is the JSON of a trial. Value and Test are null if missing.
+type trialRow struct {
+	Number   int          `json:"number,omitempty"` // from 1
+	Role     string       `json:"role"`
+	Run      string       `json:"run"`
+	Status   store.Status `json:"status"`
+	Epochs   int          `json:"epochs"`
+	Reached  int          `json:"reached"` // the last epoch with values
+	Settings []string     `json:"settings,omitempty"`
+	Value    *float64     `json:"value"`
+	Test     *float64     `json:"test_accuracy"`
+	Error    string       `json:"error,omitempty"`
+	Command  string       `json:"command,omitempty"` // how a script was started
+	Dir      string       `json:"dir"`               // of the run's files
+}
+
+func trialRowOf(lab *store.Reader, r trials.Row) trialRow {
+	row := trialRow{Role: r.Role, Run: r.Hash, Status: r.Status, Epochs: r.Epochs, Reached: r.Reached, Settings: append(append([]string{}, r.Settings...), r.Final...), Error: r.Error, Command: trainer.Command(lab.RunDir(r.Hash)), Dir: lab.RunDir(r.Hash)}
+	if r.Role == study.RoleTrial {
+		row.Number = r.Number + 1
+	}
+	if !math.IsNaN(r.Value) {
+		row.Value = &r.Value
+	}
+	if !math.IsNaN(r.Test) {
+		row.Test = &r.Test
+	}
+	return row
+}
+
+// searchRows is the progress of a study's searches; empty if it is not a search.
+func searchRows(lab *store.Reader, s store.Study) ([]searchRow, error) {
+	f, err := study.SearchOf(s)
+	if f == nil || err != nil {
+		return nil, err
+	}
+	found, err := trials.Look(lab, f)
+	if err != nil {
+		return nil, err
+	}
+	var rows []searchRow
+	for _, p := range found {
+		row := searchRow{Where: p.Where, Metric: f.Search.MetricName(), head: strings.ToUpper(f.Search.MetricName()), Trials: []trialRow{}, Spent: p.Spent, Whole: p.Whole, Wanted: f.Search.Trials}
+		if f.Trainer != nil { // a script's own name
+			row.head = row.Metric
+		}
+		for _, r := range p.Rows {
+			row.Trials = append(row.Trials, trialRowOf(lab, r))
+		}
+		if p.Best >= 0 {
+			row.Best = p.Rows[p.Best].Number + 1
+		}
+		if p.Default != nil {
+			d := trialRowOf(lab, *p.Default)
+			row.Default = &d
+		}
+		for _, r := range p.Final {
+			row.Final = append(row.Final, trialRowOf(lab, r))
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func printSearches(a *app, rows []searchRow) {
+	for _, s := range rows {
+		title := "search"
+		if s.Where != "" {
+			title += ", " + s.Where
+		}
+		a.printf("\n%s: %d of %d trials begun, %d of at most %d epochs spent\n", title, len(s.Trials), s.Wanted, s.Spent, s.Whole)
+		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+		tests, head := s.tested(), ""
+		if tests {
+			head = "TEST ACC.\t"
+		}
+		safetext.Fprintf(w, "  TRIAL\tEPOCHS\t%s\t"+head+"STATUS\tSETTINGS\n", s.head)
+		line := func(name string, t trialRow) {
+			test := ""
+			if tests {
+				test = orDash(t.Test) + "\t"
+			}
+			epochs := fmt.Sprint(t.Epochs)
+			if t.Status != store.Done {
+				epochs = fmt.Sprintf("%d/%d", t.Reached, t.Epochs)
+			}
+			safetext.Fprintf(w, "  %s\t%s\t%s\t", name, epochs, orDash(t.Value))
+			fmt.Fprint(w, test)
+			safetext.Fprintf(w, "%s\t%s\n", t.Status, strings.Join(study.InWords(t.Settings), ", "))
+		}
+		for _, t := range s.Trials {
+			name := fmt.Sprint(t.Number)
+			if t.Number == s.Best {
+				name += " best"
+			}
+			line(name, t)
+		}
+		if s.Default != nil {
+			line("default", *s.Default)
+		}
+		for _, t := range s.Final {
+			line(map[string]string{study.RoleBest: "best, all data", study.RoleDefaultFinal: "default, all data"}[t.Role], t)
+		}
+		w.Flush()
+		if t, ok := s.best(); ok {
+			a.printf("  best: run %.12s, files in %s\n", t.Run, t.Dir)
+			if same := s.asGood(t); len(same) > 0 {
+				a.printf("  as good: trial %s\n", format.List(same))
+			}
+			if t.Command != "" {
+				a.print("  started as: " + safetext.Line(t.Command) + "\n") // not folded, to be copied
+				a.print("  with: " + safetext.Line(strings.Join(t.Settings, " ")) + "\n")
+			}
+		} else if why := s.noBest(); why != "" {
+			a.printf("  %s\n", why)
+		}
+	}
+}
+
+// noBest says why finished trials have no best.
+func (s searchRow) noBest() string {
+	done := 0
+	for _, t := range s.Trials {
+		if t.Status == store.Done {
+			done++
+		}
+	}
+	if done == 0 {
+		return ""
+	}
+	return fmt.Sprintf("no best: none of %s has a value of %s at its last epoch", format.Count(done, "finished trial"), s.Metric)
+}
+
+// asGood are the numbers of other trials with the best one's value at the same epoch.
+func (s searchRow) asGood(best trialRow) (numbers []string) {
+	for _, t := range s.Trials {
+		if t.Number != best.Number && t.Epochs == best.Epochs && t.Value != nil && *t.Value == *best.Value {
+			numbers = append(numbers, fmt.Sprint(t.Number))
+		}
+	}
+	return numbers
+}
+
+// best is the best trial, if there is one yet.
+func (s searchRow) best() (trialRow, bool) {
+	at := slices.IndexFunc(s.Trials, func(t trialRow) bool { return t.Number == s.Best })
+	if at < 0 {
+		return trialRow{}, false
+	}
+	return s.Trials[at], true
+}
+
+// tested reports whether any run has an accuracy on test samples.
+func (s searchRow) tested() bool {
+	all := slices.Concat(s.Trials, s.Final)
+	if s.Default != nil {
+		all = append(all, *s.Default)
+	}
+	return slices.ContainsFunc(all, func(t trialRow) bool { return t.Test != nil })
+}
+
+func orDash(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return format.Short(*v, 4)
+}
