@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"strings"
@@ -62,8 +65,8 @@ func (c *workerCmd) Run(a *app) error {
 }
 
 // authorityHint says what a worker needs for a certificate that nobody known here has signed.
-func authorityHint(err error) string {
-	if strings.Contains(err.Error(), "certificate signed by unknown authority") {
+func authorityHint(of *tls.CertificateVerificationError) string {
+	if errors.As(of.Err, new(x509.UnknownAuthorityError)) {
 		return " (for one of your own, --ca FILE names what signed it, or the certificate itself)"
 	}
 	return ""
@@ -90,11 +93,14 @@ func (c *workerCmd) reach(a *app, r queue.Remote, o queue.Options) (*queue.Broke
 		var kind *inputfile.KindError
 		var size *inputfile.SizeError
 		var none *queue.CertificateError
+		if untrusted := (*tls.CertificateVerificationError)(nil); errors.As(err, &untrusted) {
+			return nil, fmt.Errorf("%w%s", err, authorityHint(untrusted))
+		}
 		if err == nil || errors.As(err, &refused) || errors.As(err, &none) || errors.As(err, &kind) || errors.As(err, &size) {
 			return b, err
 		}
 		if !told {
-			a.notef("%v%s; trying again until it answers\n", err, authorityHint(err))
+			a.notef("%v; trying again until it answers\n", err)
 		}
 		select {
 		case <-a.ctx.Done():

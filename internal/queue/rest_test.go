@@ -91,6 +91,27 @@ func TestTroubleOfAMachineIsNoAttempt(t *testing.T) {
 	}
 }
 
+// TestAWorkerThatEndsWaitsNoMore: whoever asks for the waiting ones is not told of it until it counts as silent.
+func TestAWorkerThatEndsWaitsNoMore(t *testing.T) {
+	opt := hasty(t)
+	opt.AckWait = time.Minute
+	_, c, b := local(t, opt)
+	guard(t, c)
+	collectFrom(t, c)
+	stop := work(t, b, WorkerOptions{Name: "full", Retry: time.Hour}, func(context.Context, *Task) ([]byte, error) { return nil, Unfit(syscall.ENOSPC) })
+	must(t, c.Submit(soon(t), jobs(1)...))
+	waiting := func(n int) {
+		for start := time.Now(); len(c.Waiters()) != n; time.Sleep(5 * time.Millisecond) {
+			if time.Since(start) > 20*time.Second {
+				t.Fatalf("%+v wait, want %d", c.Waiters(), n)
+			}
+		}
+	}
+	waiting(1)
+	stop()
+	waiting(0)
+}
+
 // TestPausesGrowWhileWorkBreaksAtOnce: without a way to check what is wrong, a worker must not use up one job after another.
 func TestPausesGrowWhileWorkBreaksAtOnce(t *testing.T) {
 	w := &worker{opt: Options{}.withDefaults(), b: &Broker{}, retry: time.Second, ready: func() error { return nil }}

@@ -79,7 +79,16 @@ func (b *Broker) Work(ctx context.Context, o WorkerOptions, do func(context.Cont
 		})
 	}
 	wg.Wait()
+	w.leave()
 	return context.Cause(ctx)
+}
+
+// leave takes back that the worker waits.
+func (w *worker) leave() {
+	if why, _ := w.waits(); why != "" {
+		w.tell(notice{})
+		w.b.conn.FlushTimeout(time.Second) // best effort: who is silent is forgotten
+	}
 }
 
 // join waits until the queue exists, and checks that this program may work for it.
