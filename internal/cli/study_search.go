@@ -68,8 +68,16 @@ func inEach(f *study.File) string {
 	return ""
 }
 
-// failure is the error of a search of which no run is done.
+// failure is the error of a search of which no run is done, or whose finished trials have no best.
 func (s searched) failure() error {
+	if s.Cancelled {
+		return nil
+	}
+	for _, row := range s.Searches {
+		if why := row.noBest(); why != "" && row.Best == 0 {
+			return errors.New(why)
+		}
+	}
 	if s.Done > 0 || s.Failed == 0 {
 		return nil
 	}
