@@ -74,10 +74,7 @@ func near(got, want chart.Numbers) bool {
 
 // plusMinus writes a mean with its deviation.
 func plusMinus(v []float64) string {
-	if len(v) < 2 {
-		return format.Digits(average(v))
-	}
-	return format.Digits(average(v)) + " ± " + format.Digits(deviation(v))
+	return format.PlusMinus(average(v), deviation(v))
 }
 
 // TestDilationAgainstMemorization restates M-D Fig. 1: a point for each loss and noise level with the deviations on either side, dots for its runs,

@@ -20,7 +20,7 @@ func TestLimitsLeaveDegenerateRunsOut(t *testing.T) {
 	judgetest.SetFinal(&bad, "train", "nc3_centred", 5)
 	gs, _ := judge.Experiments(append(runs, bad))
 	limits, note := limits(gs[0])
-	if limits.Rows[1][2] != "0.0500 ± 0" || !strings.Contains(note, "1 degenerate run") {
+	if limits.Rows[1][2] != "0.05 ± 0" || !strings.Contains(note, "1 degenerate run") {
 		t.Errorf("limits %q, note %q", limits.Rows[1], note)
 	}
 }

@@ -112,6 +112,24 @@ func Decimals(v float64, n int) string {
 	return signed(s)
 }
 
+// PlusMinus writes a number and how uncertain it is: two digits of the uncertainty, and the number with as many decimals.
+func PlusMinus(v, by float64) string {
+	size := math.Max(math.Abs(v), by)
+	switch {
+	case math.IsNaN(v) || math.IsNaN(by):
+		return Short(v, 4)
+	case math.IsInf(size, 0) || by < Least:
+		return Short(v, 4) + " ± " + Short(by, 2)
+	case size < 1e-3 || size >= 1e6:
+		e := math.Floor(math.Log10(size))
+		return Scaled("("+PlusMinus(v/math.Pow(10, e), by/math.Pow(10, e))+")", int(e))
+	}
+	_, exponent, _ := strings.Cut(strconv.FormatFloat(by, 'e', 1, 64), "e") // of the rounded uncertainty
+	e, _ := strconv.Atoi(exponent)
+	decimals := max(0, 1-e)
+	return Decimals(v, decimals) + " ± " + Decimals(by, decimals)
+}
+
 // Axis writes evenly spaced numbers with the digits that their step needs, all with the same power of ten.
 func Axis(values []float64, step float64) []string {
 	size := 0.0

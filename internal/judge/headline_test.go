@@ -70,7 +70,7 @@ func TestHeadlineNamesUnfittedRuns(t *testing.T) {
 	gs, _ := judge.Experiments(m.Runs(t))
 	facts := factsOf(t, gs)
 	if len(facts) != 2 || !strings.Contains(facts[0], ", training accuracy 100") || strings.Contains(facts[0], "unfitted") ||
-		!strings.Contains(facts[1], ", training accuracy 70.0 ± 20.0 %, test") || !strings.HasSuffix(facts[1], "; 3 of 4 runs unfitted (below 99.9 % training accuracy)") {
+		!strings.Contains(facts[1], ", training accuracy 70 ± 20 %, test") || !strings.HasSuffix(facts[1], "; 3 of 4 runs unfitted (below 99.9 % training accuracy)") {
 		t.Errorf("%q", facts)
 	}
 }

@@ -110,13 +110,13 @@ func about(title string, runs []judge.Run) string {
 			v[i] *= unit
 		}
 		if len(v) < 2 {
-			return format.Digits(average(v))
+			return format.PlusMinus(average(v), math.NaN())
 		}
 		square := 0.0
 		for _, x := range v {
 			square += (x - average(v)) * (x - average(v))
 		}
-		return format.Digits(average(v)) + " ± " + format.Digits(math.Sqrt(square/float64(len(v)-1)))
+		return format.PlusMinus(average(v), math.Sqrt(square/float64(len(v)-1)))
 	}
 	text := fmt.Sprintf("%s: NC1 %s on training features, dilation %s, training accuracy %s %%, test accuracy %s %%", title, value("train", "nc1_pinv", 1), value("test", "dilation", 1), value("train", "accuracy", 100), value("test", "accuracy", 100))
 	if n := len(some(runs, isUnfitted)); n > 0 {
@@ -322,9 +322,9 @@ func TestHeadlinesOfScripts(t *testing.T) {
 		"one":             {[]judge.Run{script(t, "a", config, few)}, "One run of a script: lr 0.1235, seed 2", "After 3 epochs: depth 7.00, test/f1 0.500 and train/nc1_pinv 0.250.", nil},
 		"many values":     {[]judge.Run{script(t, "a", config, many)}, "One run of a script: lr 0.1235, seed 2", "After 3 epochs: a 1.00, b 2.00, c 3.00, d 4.00, e 5.00 and f 6.00.", nil},
 		"nothing":         {[]judge.Run{script(t, "a", "", nil)}, "One run of a script", "It has reported no values.", nil},
-		"two":             {[]judge.Run{script(t, "a", `{"run":{"seed":1}}`, few), script(t, "b", `{"run":{"seed":2}}`, map[string]float64{"test/f1": 1, "depth": 7})}, "What these runs reported", "Mean ± standard deviation over runs.", []string{"Script: depth 7.00 ± 0, test/f1 0.750 ± 0.354, train/nc1_pinv 0.250"}},
-		"two, many":       {[]judge.Run{script(t, "a", `{"run":{"seed":1}}`, many), script(t, "b", `{"run":{"seed":2}}`, nil)}, "What these runs reported", "", []string{"Script: a 1.00, b 2.00, c 3.00, d 4.00, e 5.00, f 6.00"}},
-		"two experiments": {[]judge.Run{script(t, "a", `{"x":{"y":1}}`, many), script(t, "b", `{"x":{"y":2}}`, nil)}, "What these runs reported", "", []string{"y 1. Script: a 1.00, b 2.00, c 3.00, d 4.00, e 5.00, f 6.00", "y 2. Script: no values were reported"}},
+		"two":             {[]judge.Run{script(t, "a", `{"run":{"seed":1}}`, few), script(t, "b", `{"run":{"seed":2}}`, map[string]float64{"test/f1": 1, "depth": 7})}, "What these runs reported", "Mean ± standard deviation over runs.", []string{"Script: depth 7 ± 0, test/f1 0.75 ± 0.35, train/nc1_pinv 0.25"}},
+		"two, many":       {[]judge.Run{script(t, "a", `{"run":{"seed":1}}`, many), script(t, "b", `{"run":{"seed":2}}`, nil)}, "What these runs reported", "", []string{"Script: a 1, b 2, c 3, d 4, e 5, f 6"}},
+		"two experiments": {[]judge.Run{script(t, "a", `{"x":{"y":1}}`, many), script(t, "b", `{"x":{"y":2}}`, nil)}, "What these runs reported", "", []string{"y 1. Script: a 1, b 2, c 3, d 4, e 5, f 6", "y 2. Script: no values were reported"}},
 	} {
 		gs, _ := judge.Experiments(of.runs)
 		finding, numbers, facts := judge.Headline(gs, make([][]judge.Claim, len(gs)))

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat"
@@ -75,8 +74,5 @@ func MeanDeviation(runs []*JudgedRun, unit float64, q func(*JudgedRun) (float64,
 			v = append(v, unit*x)
 		}
 	}
-	if len(v) < 2 {
-		return format.Digits(Mean(v))
-	}
-	return fmt.Sprintf("%s ± %s", format.Digits(Mean(v)), format.Digits(Deviation(v)))
+	return withDeviation(v)
 }

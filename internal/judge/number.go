@@ -123,10 +123,7 @@ func (n Number) compare(done []*JudgedRun, papersRuns int) (compared, error) {
 }
 
 func withDeviation(v []float64) string {
-	if len(v) < 2 {
-		return format.Digits(Mean(v))
-	}
-	return format.Digits(Mean(v)) + " ± " + format.Digits(Deviation(v))
+	return format.PlusMinus(Mean(v), Deviation(v))
 }
 
 func withInterval(e inference.Estimate) string {

@@ -78,7 +78,7 @@ func TestNumbersWithoutSpread(t *testing.T) {
 	m := judgetest.Common()
 	m.Losses, m.Noises, m.Jitter = []string{"ce"}, []float64{0}, 0
 	number := judge.Number{What: "dilation", Paper: "0.02", Ours: `final("test.dilation")`, Place: "Table 1"}
-	for seeds, want := range map[int][2]string{1: {"0.0500", "0.0300"}, 6: {"0.0500 ± 0", "0.0300 (95 % interval 0.0300 to 0.0300)"}} {
+	for seeds, want := range map[int][2]string{1: {"0.05", "0.0300"}, 6: {"0.05 ± 0", "0.0300 (95 % interval 0.0300 to 0.0300)"}} {
 		m.Seeds = seeds
 		a, err := judge.Questions{Numbers: []judge.Number{number}}.Judge(m.Runs(t))
 		if err != nil || a.Numbers[0].Ours != want[0] || a.Numbers[0].Difference != want[1] || a.Numbers[0].Paper != "0.02" || a.Numbers[0].Place != "Table 1" {

@@ -211,6 +211,8 @@ func sameFiles(t *testing.T, got judge.Tabled) {
 	}
 }
 
+var plainPower = strings.NewReplacer("⁻", "-", "⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9")
+
 // checkText reads "mean ± half": both have the same decimals, of which the interval has two digits, and are the numbers to half of the last one.
 func checkText(t *testing.T, text string, mean, half float64) {
 	t.Helper()
@@ -220,7 +222,15 @@ func checkText(t *testing.T, text string, mean, half float64) {
 		}
 		return
 	}
-	left, right, two := strings.Cut(strings.ReplaceAll(text, "−", "-"), " ± ")
+	text = strings.ReplaceAll(text, "−", "-")
+	if inner, power, scaled := strings.Cut(strings.TrimPrefix(text, "("), ")·10"); scaled {
+		e, err := strconv.Atoi(plainPower.Replace(power))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, mean, half = inner, mean/math.Pow(10, float64(e)), half/math.Pow(10, float64(e))
+	}
+	left, right, two := strings.Cut(text, " ± ")
 	if two == (math.IsNaN(half) || half == 0) {
 		t.Fatalf("%q of %g ± %g", text, mean, half)
 	}
@@ -250,7 +260,7 @@ func TestNumbersOfTables(t *testing.T) {
 		percent    bool
 		want       string
 	}{{12.3456, .123, false, "12.35 ± 0.12"}, {12.3456, 1.23, false, "12.3 ± 1.2"}, {1234.56, 12.3, false, "1235 ± 12"}, {1234.56, 999, false, "1235 ± 999"}, {.5, .0123, true, "50.0 ± 1.2"},
-		{-.5, .1, false, "−0.50 ± 0.10"}, {.5, 1.01e-5, false, "0.500000 ± 0.000010"}, {.5, .99e-5, false, "0.5 ± 9.9·10⁻⁶"}, {999999, 1e4, false, "999999 ± 10000"}, {1e6, 10, false, "10⁶ ± 10"}, {2, 0, false, "2"}, {2.34567, math.NaN(), false, "2.346"}} {
+		{-.5, .1, false, "−0.50 ± 0.10"}, {.5, 1.01e-5, false, "0.500000 ± 0.000010"}, {.5, .99e-5, false, "0.5000000 ± 0.0000099"}, {999999, 1e4, false, "999999 ± 10000"}, {1e6, 10, false, "(1.000000 ± 0.000010)·10⁶"}, {2, 0, false, "2"}, {2.34567, math.NaN(), false, "2.346"}} {
 		half := judge.Quantity(of.half)
 		table := judge.Tabled{Rows: []string{"a"}, Values: []string{"v"}, Percent: []bool{of.percent}, Lines: []judge.TableLine{{Settings: []string{"1"}, Cells: []judge.TableCell{{Mean: judge.Quantity(of.mean), Lo: judge.Quantity(of.mean) - half, Hi: judge.Quantity(of.mean) + half}}}}}
 		if got := table.Shown().Rows[0][1]; got != of.want {

@@ -17,18 +17,10 @@ func (c TableCell) text(percent bool) string {
 		unit = 100
 	}
 	mean, half := unit*float64(c.Mean), unit*float64(c.Hi-c.Lo)/2
-	if math.IsNaN(mean) {
-		return "–"
-	}
-	if math.IsNaN(half) || half == 0 {
+	if half == 0 { // a setting, as a rule
 		return format.Short(mean, 4)
 	}
-	digits := max(0, 1-int(math.Floor(math.Log10(half)))) // two digits of the interval
-	if digits > 6 || math.Abs(mean) >= 1e6 {
-		return format.Short(mean, 4) + " ± " + format.Short(half, 2)
-	}
-	write := func(x float64) string { return strings.Replace(strconv.FormatFloat(x, 'f', digits, 64), "-", "−", 1) }
-	return write(mean) + " ± " + write(half)
+	return format.PlusMinus(mean, half)
 }
 
 // head is the name of a column of numbers.

@@ -209,7 +209,7 @@ func TestNumbersOfTheMainFigure(t *testing.T) {
 	if limit[0] != 0 || limit[2] != 0 || !(limit[1] > judge.Mean(mem) && limit[1] < 300) || !(limit[3] > judge.Mean(dil) && limit[3] < 2) {
 		t.Errorf("axis ranges %v", limit)
 	}
-	if want := format.Digits(judge.Mean(mem)) + " ± " + format.Digits(judge.Deviation(mem)); !strings.Contains(html, ">"+want+"</td>") {
+	if want := format.PlusMinus(judge.Mean(mem), judge.Deviation(mem)); !strings.Contains(html, ">"+want+"</td>") {
 		t.Errorf("%s is not in a table", want)
 	}
 	for _, words := range []string{"memorization, Σ‖h − h*‖ over flipped samples →", "↑ √NC1 of the test features", "↑ test accuracy (%)"} {
