@@ -73,7 +73,7 @@ type Effect struct {
 	Cells      []Cell      `json:"cells"`                // one per combination of what varies
 	Pooled     *Cell       `json:"pooled,omitempty"`     // over all cells, if there are several
 	How        string      `json:"how"`                  // how it was judged, in one line
-	Needed     int         `json:"needed,omitempty"`     // for an open claim: about how many seeds of this spread would decide it; 0: none would, or unknown
+	Needed     int         `json:"needed,omitempty"`     // for an open claim: about how many seeds of this spread would decide it, in every cell that has to be; 0: none would, or unknown
 }
 
 // Cell is an effect among the runs with one combination of settings: the mean of each side over seeds, and the estimate of

@@ -52,10 +52,33 @@ func (e Effect) conclude() *found {
 	for _, i := range against {
 		out.Cells[i].Contradicts = true
 	}
-	if out.answer == inference.CannotTell && out.every == nil && out.only.N >= inference.Enough && inference.Single(out.only, out.region) == inference.CannotTell {
-		out.Needed = out.region.Needed(out.only)
+	if out.answer == inference.CannotTell {
+		out.Needed = out.needed()
 	}
 	return out
+}
+
+// needed is about how many seeds would decide an open claim: as many as the estimate needs that needs most, of those that have to be decided.
+// It is 0 if one of them needs more than can be told.
+func (f *found) needed() (most int) {
+	each := []inference.Estimate{f.only}
+	switch {
+	case f.every != nil:
+		each = f.every
+	case f.Pooled != nil && !f.Mean && f.region.Holds(f.only.Value, f.only.Value) == inference.Yes: // so each cell has to support it
+		each = append(each, f.each...)
+	}
+	for _, e := range each {
+		if inference.Single(e, f.region) != inference.CannotTell {
+			continue
+		}
+		n := f.region.Needed(e)
+		if n == 0 || e.N < inference.Enough {
+			return 0
+		}
+		most = max(most, n)
+	}
+	return most
 }
 
 // claim gives a claim the effect, its verdict and the reason.

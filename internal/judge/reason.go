@@ -67,7 +67,7 @@ func (f *found) reasonOfEvery() string {
 	} else if len(rest) > 0 {
 		text += ", and open in: " + someOf(rest)
 	}
-	return text
+	return text + f.deciding()
 }
 
 // someOf joins the first few names of cells; the table below the claim has all of them.
@@ -125,16 +125,24 @@ func (f *found) position() string {
 		return fmt.Sprintf(": entirely %s %s, but not in %s: %s", side[0], edge, format.Count(len(against), "cell"), strings.Join(against, "; "))
 	}
 	if f.Pooled != nil && inference.Single(f.only, f.region) == inference.Yes {
-		return fmt.Sprintf(": entirely %s %s over all cells, but not on its own in %s: %s", side[0], edge, format.Count(len(f.unsupported()), "cell"), someOf(f.unsupported()))
+		return fmt.Sprintf(": entirely %s %s over all cells, but not on its own in %s: %s", side[0], edge, format.Count(len(f.unsupported()), "cell"), someOf(f.unsupported())) + f.deciding()
 	}
 	where := ": it reaches both sides of " + edge
 	if f.Band != nil {
 		where = ": it crosses an end of " + edge
 	}
-	if f.Needed > 0 {
-		return where + fmt.Sprintf("; about %d seeds of this spread would decide it", f.Needed)
+	return where + f.deciding()
+}
+
+// deciding ends the reason of an open claim with how many seeds would decide it; "" if that is not known.
+func (f *found) deciding() string {
+	switch {
+	case f.Needed == 0:
+		return ""
+	case f.every == nil && (f.Pooled == nil || f.Mean):
+		return fmt.Sprintf("; about %d seeds of this spread would decide it", f.Needed)
 	}
-	return where
+	return fmt.Sprintf("; about %d seeds of this spread would decide all that is open", f.Needed)
 }
 
 // unsupported are the cells whose own interval does not support the claim.

@@ -272,13 +272,48 @@ func (s restated) lacking() int {
 
 // needed tries more and more seeds of the same spread until the interval would be as narrow as the value is far from the nearest end.
 func (s restated) needed(scale func(float64) float64) int {
-	c := s.cells[0]
-	if s.pooled != nil {
-		c = *s.pooled
-	} else if len(s.cells) > 1 {
+	if s.verdict != judge.CannotTell {
 		return 0
 	}
-	if s.verdict != judge.CannotTell || c.inside || c.n < enough || math.IsNaN(c.lo) {
+	asked := slices.Clone(s.cells)
+	if s.pooled != nil {
+		if !s.effect.Mean && s.within(s.pooled.value) {
+			asked = append(asked, *s.pooled)
+		} else {
+			asked = []restatedCell{*s.pooled}
+		}
+	}
+	most := 0
+	for _, c := range asked {
+		if c.inside || c.outside {
+			continue
+		}
+		n := s.neededOf(c, scale)
+		if n == 0 {
+			return 0
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// within reports whether the claim would hold of a value that is exact.
+func (s restated) within(v float64) bool {
+	none := 0.0
+	if s.effect.Ratio() {
+		none = 1
+	}
+	switch s.effect.Kind {
+	case judge.Less:
+		return v < none
+	case judge.More:
+		return v > none
+	}
+	return s.effect.Band[0] < v && v < s.effect.Band[1] // a claim of difference has no mean
+}
+
+func (s restated) neededOf(c restatedCell, scale func(float64) float64) int {
+	if c.n < enough || math.IsNaN(c.lo) {
 		return 0
 	}
 	ends := []float64{0}

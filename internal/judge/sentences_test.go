@@ -17,7 +17,7 @@ import (
 func (s restated) sentence(needed int) string {
 	quantity, unit, edge, yes, no := s.words()
 	if s.pooled == nil && len(s.cells) > 1 {
-		return s.sentenceOfEvery()
+		return s.sentenceOfEvery() + s.would(needed)
 	}
 	c, over := s.cells[0], ""
 	if s.pooled != nil {
@@ -47,16 +47,23 @@ func (s restated) sentence(needed int) string {
 	case s.verdict == judge.Fails:
 		return begin + "entirely " + no + " " + edge
 	case c.inside:
-		return begin + fmt.Sprintf("entirely %s %s over all cells, but not on its own in %s: %s", yes, edge, count(opens, "cell"), open)
+		return begin + fmt.Sprintf("entirely %s %s over all cells, but not on its own in %s: %s", yes, edge, count(opens, "cell"), open) + s.would(needed)
 	}
 	where := "it reaches both sides of "
 	if s.effect.Band != nil {
 		where = "it crosses an end of "
 	}
-	if needed > 0 {
-		edge += fmt.Sprintf("; about %d seeds of this spread would decide it", needed)
+	return begin + where + edge + s.would(needed)
+}
+
+func (s restated) would(needed int) string {
+	switch {
+	case needed == 0:
+		return ""
+	case len(s.cells) == 1, s.effect.Mean:
+		return fmt.Sprintf("; about %d seeds of this spread would decide it", needed)
 	}
-	return begin + where + edge
+	return fmt.Sprintf("; about %d seeds of this spread would decide all that is open", needed)
 }
 
 // sentenceOfEvery is that of a claim of difference about many cells.
