@@ -5,6 +5,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	stdhtml "html"
 	"math"
 	"os"
 	"path/filepath"
@@ -315,12 +316,17 @@ func TestAReportTellsWhichSettingsFailed(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(failing), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	called(t, 1, "--lab", lab, "study", "run", file)
+	called(t, 1, "--lab", lab, "study", "run", file, "--set", "lr=0.2", "--set", "note=it's so")
 	dir := filepath.Join(t.TempDir(), "page")
 	called(t, 0, "--lab", lab, "study", "report", "mine", "--out", dir)
 	html, err := os.ReadFile(filepath.Join(dir, "index.html"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	_, repeat, _ := strings.Cut(string(html), `<section id="repeat">`)
+	repeat = stdhtml.UnescapeString(repeat)
+	if want := "<pre>collapse study run mine.toml --set lr=0.2 --set 'note=it'\\''s so'\n"; !strings.Contains(repeat, want) || !strings.Contains(repeat, "# --set note=it's so\n"+scriptGrid) {
+		t.Errorf("%s\nlacks %s, or the study's file", repeat, want)
 	}
 	for _, part := range []struct{ title, value string }{{"Last values by settings", "<td>0</td>"}, {"<h3>Failed or unfinished</h3>", "<td>0.5</td>"}, {"<h3>Finished</h3>", "<td>0</td>"}} {
 		_, table, found := strings.Cut(string(html), part.title)

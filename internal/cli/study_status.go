@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -305,10 +306,23 @@ func (c *studyReportCmd) Run(a *app) error {
 // dir is where the page goes.
 func (c *studyReportCmd) dir() string { return cmp.Or(c.Out, filepath.Join("out", c.Name)) }
 
+// repeats are the commands that repeat a study and its page, and the file that they read.
+func (c *studyReportCmd) repeats(a *app, s store.Study) (file string, commands []string) {
+	if s.Source != "" {
+		run := []string{"collapse study run", format.ShellWord(c.Name + ".toml")}
+		for _, arg := range study.Arguments(s.Source) {
+			run = append(run, format.ShellWord(arg))
+		}
+		commands = append(commands, strings.Join(run, " "))
+	}
+	return s.Source, append(commands, a.commandLine())
+}
+
 // write makes the page: for a search what it tried and found, otherwise memorization, dilation and every measure.
 func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []judge.Run, to *outfile.Folder) (page.Result, error) {
 	title := cmp.Or(s.Title, c.Name)
-	commands, notes := []string{a.commandLine()}, []string{fmt.Sprintf("%d of the study's %d runs have ended.", len(runs), s.Runs)}
+	file, commands := c.repeats(a, s)
+	notes := []string{fmt.Sprintf("%d of the study's %d runs have ended.", len(runs), s.Runs)}
 	f, err := study.SearchOf(s)
 	if err != nil {
 		return page.Result{}, err
@@ -327,9 +341,9 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []
 		a.notef("watch: %s\n", sentence)
 	}
 	if f == nil {
-		return writeStudy(to, findings.Study{ID: c.Name, Title: title, Runs: runs, Asks: questions, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
+		return writeStudy(to, findings.Study{ID: c.Name, Title: title, Runs: runs, Asks: questions, File: file, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
 	}
-	made := findings.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
+	made := findings.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, File: file, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
 		Claims: questions.Claims, Drawings: questions.Drawings, Tables: questions.Tables, Source: "a search of settings"}
 	if made.Searches, err = trials.Searches(lab, f); err != nil {
 		return page.Result{}, err

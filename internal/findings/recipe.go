@@ -34,6 +34,7 @@ type Recipe struct {
 	Substitutions []recipe.Substitution
 	Taken         recipe.Found // settings that a search found for these runs; nil: none
 	Notes         []string
+	File          string // of a study that has one, its text
 	Commands      []string
 	Compute       *Compute // what the runs have cost; nil: not shown
 	RunPages      bool     // each run has a page of its own, too

@@ -27,6 +27,7 @@ type Study struct {
 	Runs          []judge.Run
 	Asks          question.Set          // what the study asks of its runs
 	Substitutions []recipe.Substitution // every departure from the paper's setting
+	File          string                // the text of the study's file; "" if it has none
 	Commands      []string              // exact commands that repeat the study
 	Notes         []string              // printed as they are
 	Generated     time.Time             // when the page was made; zero leaves it out (same runs, same bytes)

@@ -127,7 +127,7 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 		tree.Study.Seeds = int64(seeds)
 		f.Source = fmt.Sprintf("# --seeds %d\n", seeds) + f.Source
 	}
-	for _, set := range overrides { // questions may name a setting that only the command line has (question.Given)
+	for _, set := range slices.Backward(overrides) { // questions may name a setting that only the command line has (question.Given)
 		if !strings.ContainsFunc(set, unicode.IsControl) {
 			f.Source = "# --set " + set + "\n" + f.Source
 		}
@@ -220,7 +220,6 @@ func (f *File) override(overrides []string, bad *FileError) {
 			continue
 		}
 		f.set = append(f.set, o)
-		f.Source = fmt.Sprintf("# --set %s\n", o) + f.Source
 		var list struct{ V []any }
 		inGrid := slices.ContainsFunc(f.axes, func(a axis) bool { return a.key == key })
 		switch {

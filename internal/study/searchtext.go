@@ -77,6 +77,18 @@ func (p SearchParam) toml() string {
 	return text
 }
 
+// Arguments are those of `collapse study run` that go with the text of a study's file, as the study keeps it.
+func Arguments(source string) (args []string) {
+	for line := range strings.Lines(source) {
+		flag, value, found := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "# "), " ")
+		if !strings.HasPrefix(line, "# --") || !found {
+			break
+		}
+		args = append(args, flag, value)
+	}
+	return args
+}
+
 // SearchOf reads a study of the lab back as the file of a search; nil if it is not one.
 func SearchOf(s store.Study) (*File, error) {
 	if !strings.HasPrefix(s.Source, searchMark) {
