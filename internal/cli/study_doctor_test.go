@@ -371,3 +371,25 @@ func TestAnExtendedSearchKeepsItsTrials(t *testing.T) {
 		t.Errorf("told before the search has asked for all: %s", errs)
 	}
 }
+
+// TestASearchSpeaksOfItsMetricFirst: each finished trial's line begins with it, and a list sorted by it has its column.
+func TestASearchSpeaksOfItsMetricFirst(t *testing.T) {
+	file, lab := scriptStudy(t, strings.Replace(fmt.Sprintf(scriptSearch, "random", "full"), `"test/loss"`, `"sum"`, 1))
+	_, errs := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=3", "--set", "search.goal=max", "--listen", "127.0.0.1:0", "--workers", "1")
+	n := 0
+	for line := range strings.Lines(errs) {
+		if _, said, ended := strings.Cut(line, "trial "); ended {
+			if _, said, _ = strings.Cut(said, ": "); !strings.HasPrefix(said, "sum ") {
+				t.Errorf("%s begins with something else", line)
+			}
+			n++
+		}
+	}
+	if n < 3 || !strings.Contains(errs, "--token-file FILE --allow-scripts DIR\n") {
+		t.Errorf("%d trials, and workers join how?\n%s", n, errs)
+	}
+	out, _ := called(t, 0, "--lab", lab, "runs", "list", "--sort", "test/loss")
+	if head, _, _ := strings.Cut(out[max(0, strings.Index(out, "RUN ")):], "\n"); !strings.Contains(head, "test/loss") {
+		t.Errorf("sorted by test/loss, without its column: %s", out)
+	}
+}
