@@ -293,14 +293,20 @@ func TestCodeThatIsSaidToBeTheSame(t *testing.T) {
 	if said := run(2); strings.Contains(said, "earlier version") {
 		t.Error(said)
 	}
-	run(3, "--set", "wd=[0.0, 0.25]")
+	edit(file, scriptGrid)
+	run(4) // of the commented code, which the line then leaves out
+	edit(file, same)
+	if said := run(4); !strings.Contains(said, "2 runs of an earlier version of mine, in which [trainer] same_as was not there, are no longer part of it") || !strings.Contains(said, "count again without that line\n") {
+		t.Error(said)
+	}
+	run(5, "--set", "wd=[0.0, 0.25]")
 	edit(script, shellTrainer+"# another comment\n")
-	if said := run(3, "--dry-run"); !strings.Contains(said, "2 to compute") || !strings.Contains(said, "with this line under [trainer]: same_as") || strings.Contains(said, line) {
+	if said := run(5, "--dry-run"); !strings.Contains(said, "2 to compute") || !strings.Contains(said, "with this line under [trainer]: same_as") || strings.Contains(said, line) {
 		t.Error(said)
 	}
 	edit(script, shellTrainer+"# a comment\n")
 	edit(file, scriptGrid) // without the line it is other code again, and the line is offered again
-	if said := run(3, "--dry-run"); !strings.Contains(said, line) {
+	if said := run(5, "--dry-run"); !strings.Contains(said, line) {
 		t.Errorf("%s lacks %s", said, line)
 	}
 	edit(file, strings.Replace(same, `"train.sh" = ["`, `"train.sh" = ["x`, 1))
@@ -391,5 +397,59 @@ func TestASearchSpeaksOfItsMetricFirst(t *testing.T) {
 	out, _ := called(t, 0, "--lab", lab, "runs", "list", "--sort", "test/loss")
 	if head, _, _ := strings.Cut(out[max(0, strings.Index(out, "RUN ")):], "\n"); !strings.Contains(head, "test/loss") {
 		t.Errorf("sorted by test/loss, without its column: %s", out)
+	}
+}
+
+// TestAnExtendedSearchLosesNothing: however many trials are added, and whatever brackets that makes, the best does not get worse, and no trial
+// counts fewer epochs than it had.
+func TestAnExtendedSearchLosesNothing(t *testing.T) {
+	for _, sampler := range []string{"random", "bayes"} {
+		file, lab := scriptStudy(t, fmt.Sprintf(scriptSearch, sampler, "hyperband"))
+		best, furthest := math.Inf(1), map[string]int{}
+		for _, trials := range []int{4, 8, 9, 12, 14} {
+			out, _ := called(t, 0, "--lab", lab, "--json", "study", "run", file, "--set", fmt.Sprint("search.trials=", trials))
+			var got searched
+			if err := json.Unmarshal([]byte(out), &got); err != nil {
+				t.Fatal(err)
+			}
+			s := got.Searches[0]
+			top, ok := s.best()
+			if !ok || top.Epochs != 9 || *top.Value > best || len(s.Trials) != trials {
+				t.Fatalf("%s, %d trials: the best is %+v, and was %g", sampler, trials, top, best)
+			}
+			best = *top.Value
+			before := furthest
+			furthest = map[string]int{}
+			for _, row := range s.Trials {
+				settings := strings.Join(row.Settings, " ")
+				if row.Epochs < before[settings] {
+					t.Errorf("%s, %d trials: trial %d with %s counts %d epochs, and had %d", sampler, trials, row.Number, settings, row.Epochs, before[settings])
+				}
+				furthest[settings] = row.Epochs
+			}
+		}
+	}
+}
+
+// TestADryRunTellsOfAnotherSpace: runs that cannot be part of the search any more are told before it begins, not only at its end.
+func TestADryRunTellsOfAnotherSpace(t *testing.T) {
+	file, lab := scriptStudy(t, fmt.Sprintf(scriptSearch, "random", "full"))
+	run := func(more ...string) string {
+		out, errs := called(t, 0, append([]string{"--lab", lab, "study", "run", file, "--set", "search.trials=4"}, more...)...)
+		return out + errs
+	}
+	run()
+	if said := run("--dry-run"); strings.Contains(said, "earlier version") {
+		t.Error(said)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(fmt.Sprintf(scriptSearch, "random", "full"), "[0.0, 1.0]", "[0.0, 0.5]", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	const told = "4 runs of an earlier version of found, whose file, code or settings were others, are no longer part of it"
+	if said := run("--dry-run"); !strings.Contains(said, told) {
+		t.Errorf("a dry run: %s", said)
+	}
+	if said := run(); strings.Index(said, told) < 0 || strings.Index(said, told) > strings.Index(said, "trial 1") {
+		t.Error(said)
 	}
 }

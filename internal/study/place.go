@@ -69,6 +69,14 @@ func (c *Place) Search() (*search.Search, error) {
 	return search.New(c.def.config(c.space, c.number))
 }
 
+// Rungs are the epochs at which trials may stop, ascending.
+func (c *Place) Rungs() []int {
+	if c.def.Schedule == search.Full {
+		return []int{c.def.Epochs}
+	}
+	return c.def.config(c.space, c.number).Ladder()
+}
+
 // Settings returns a point of the search space as settings, without those that have no effect in it.
 func (c *Place) Settings(p search.Point) []string {
 	var list []string

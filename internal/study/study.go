@@ -47,13 +47,6 @@
 package study
 
 import (
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
-
-	"collapse.example/collapse/internal/format"
-	"collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
 )
@@ -85,91 +78,6 @@ func Missing(lab *store.Reader, items []Item) (n int, err error) {
 		}
 	}
 	return n, nil
-}
-
-// Displaced says which runs, of those that were begun, a study had before that are not among its items now, which files of their code were others, and how to have the
-// runs of that code count; "" if none.
-func Displaced(name string, before []store.StudyRun, items []Item) string {
-	stay := map[string]bool{}
-	for _, it := range items {
-		stay[it.Hash] = true
-	}
-	before = slices.DeleteFunc(slices.Clone(before), func(r store.StudyRun) bool { return stay[r.Hash] || r.Status == store.Pending })
-	if len(before) == 0 {
-		return ""
-	}
-	why, how := "file, code or settings were others", "once the change is undone"
-	if changed := changedFiles(before, items); len(changed) > 0 {
-		why = "code was another (" + format.Few(slices.Sorted(maps.Keys(changed)), 3) + ")"
-		if line := sameAs(changed, before, items); line != "" {
-			how += ", or, if the runs are the same, with this line under [trainer]: " + line
-		}
-	}
-	if n := len(before); n > 1 {
-		return fmt.Sprintf("%d runs of an earlier version of %s, whose %s, are no longer part of it; the lab keeps them (collapse runs list), and they count again %s", n, name, why, how)
-	}
-	return fmt.Sprintf("1 run of an earlier version of %s, whose %s, is no longer part of it; the lab keeps it (collapse runs list), and it counts again %s", name, why, how)
-}
-
-// changedFiles are the files that runs of a script had in another form than the study's items have now, or that one of them lacks, with the
-// digests in the newest of those runs; "": it had no such file.
-func changedFiles(before []store.StudyRun, items []Item) map[string]string {
-	changed := map[string]string{}
-	if len(items) == 0 || items[0].Spec.Kind != store.Script {
-		return nil
-	}
-	now, err := specOf(items[0].Payload)
-	for _, r := range before {
-		was, wrong := specOf(r.Payload)
-		if err != nil || wrong != nil || r.Kind != store.Script {
-			return nil
-		}
-		old, new := was.CodeInIdentity(), now.CodeInIdentity()
-		names := map[string]string{}
-		maps.Copy(names, old)
-		maps.Copy(names, new)
-		for name := range names {
-			if old[name] != new[name] {
-				changed[name] = old[name]
-			}
-		}
-	}
-	return changed
-}
-
-// OtherCode reports whether runs of a script had other code than the study's items have now.
-func OtherCode(before []store.StudyRun, items []Item) bool {
-	return len(changedFiles(before, items)) > 0
-}
-
-// mostSame is how many files a line for [trainer] names.
-const mostSame = 5
-
-// sameAs is the line for [trainer] with which some of the runs before are among the items; "" if there is none, or it would be long.
-func sameAs(changed map[string]string, before []store.StudyRun, items []Item) string {
-	if len(changed) > mostSame {
-		return ""
-	}
-	were := map[string]bool{}
-	for _, r := range before {
-		were[r.Hash] = true
-	}
-	for _, it := range items {
-		spec, err := specOf(it.Payload)
-		same := map[string]string{}
-		maps.Copy(same, spec.SameAs)
-		maps.Copy(same, changed)
-		spec.SameAs = same
-		hash, _, wrong := spec.Identity()
-		if err == nil && wrong == nil && were[hash] {
-			var parts []string
-			for _, name := range slices.Sorted(maps.Keys(same)) {
-				parts = append(parts, fmt.Sprintf("%q = [%q, %q]", name, script.ShortDigest(spec.Code[name]), same[name]))
-			}
-			return "same_as = { " + strings.Join(parts, ", ") + " }"
-		}
-	}
-	return ""
 }
 
 // Save creates or changes a study in the lab and returns its number of items; items with the same identity count once.

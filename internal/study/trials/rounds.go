@@ -64,7 +64,7 @@ func roundsOf(d *study.Search, c *study.Place) (rounds [][]Stretch, err error) {
 		at++
 	}
 	_, best, _ := s.Best()
-	for _, t := range finalTrials(d, c, best) {
+	for _, t := range finalTrials(d, c, c.Settings(best)) {
 		if err := add(at, t, 0); err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -26,11 +27,11 @@ import (
 //
 // Runs that fail, usually by divergence, count as the worst trials; they do not stop a search.
 func Run(ctx context.Context, lab *store.Lab, f *study.File, o coordinator.Options) (coordinator.Summary, error) {
-	r := &rounds{lab: lab, f: f, memos: make([]search.Memo, len(f.Places()))}
 	before, err := lab.StudyRuns(f.Name)
 	if err != nil {
 		return coordinator.Summary{}, err
 	}
+	r := &rounds{lab: lab, f: f, before: before, memos: make([]search.Memo, len(f.Places()))}
 	for first := true; ; first = false {
 		if !first { // the user may have cancelled it between two rounds
 			if s, err := lab.Study(f.Name); err != nil || s.Cancelled {
@@ -40,7 +41,7 @@ func Run(ctx context.Context, lab *store.Lab, f *study.File, o coordinator.Optio
 		if err := r.next(); err != nil {
 			return coordinator.Summary{}, err
 		}
-		if first && study.OtherCode(before, r.plan.items) { // else the search may ask for them later
+		if first && study.Replaced(before, r.plan.items) { // else the search may ask for them later
 			r.tellDisplaced(before, o)
 			before = nil
 		}
@@ -56,10 +57,11 @@ func Run(ctx context.Context, lab *store.Lab, f *study.File, o coordinator.Optio
 
 // rounds are the rounds of a search: each asks for runs, given the values of those before.
 type rounds struct {
-	lab   *store.Lab
-	f     *study.File
-	memos []search.Memo
-	plan  *plan // of this round
+	lab    *store.Lab
+	f      *study.File
+	before []store.StudyRun // the study's runs when the search went on; those of trials that are asked for again later count
+	memos  []search.Memo
+	plan   *plan // of this round
 }
 
 // tellDisplaced says which runs the study had before and has no longer.
@@ -71,7 +73,7 @@ func (r *rounds) tellDisplaced(before []store.StudyRun, o coordinator.Options) {
 
 // next plans a round and gives the study its runs.
 func (r *rounds) next() (err error) {
-	if r.plan, err = planOf(r.lab.Reader, r.f, r.memos); err != nil {
+	if r.plan, err = planOf(r.lab.Reader, r.f, r.before, r.memos); err != nil {
 		return err
 	}
 	_, err = study.Save(r.lab, r.f.Name, r.f.Title, r.f.Source, r.plan.items)
@@ -160,13 +162,18 @@ func unreported(lab *store.Reader, f *study.File, hash string) error {
 type plan struct {
 	lab   *store.Reader
 	def   *study.Search
+	done  map[string]bool // finished runs that the study had before
 	items []study.Item
 	last  bool // nothing will be asked for after these
 }
 
 // planOf replays the searches of all combinations with the results in the lab, one per processor at a time. memos, one for each
-// combination, is what earlier calls found; nil: there were none.
-func planOf(lab *store.Reader, f *study.File, memos []search.Memo) (*plan, error) {
+// combination, is what earlier calls found; nil: there were none. before are the runs of the study.
+func planOf(lab *store.Reader, f *study.File, before []store.StudyRun, memos []search.Memo) (*plan, error) {
+	done := map[string]bool{}
+	for _, r := range before {
+		done[r.Hash] = r.Status == store.Done
+	}
 	places := f.Places()
 	if memos == nil {
 		memos = make([]search.Memo, len(places))
@@ -177,7 +184,7 @@ func planOf(lab *store.Reader, f *study.File, memos []search.Memo) (*plan, error
 	for range min(len(places), runtime.GOMAXPROCS(0)) {
 		replays.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(places)); i = next.Add(1) - 1 {
-				plans[i] = plan{lab: lab, def: f.Search, last: true}
+				plans[i] = plan{lab: lab, def: f.Search, done: done, last: true}
 				if err := plans[i].place(places[i], &memos[i]); err != nil {
 					errs[i] = fmt.Errorf("study %s: place %d: %w", f.Name, i+1, err)
 				}
@@ -202,12 +209,12 @@ func Foresee(lab *store.Reader, f *study.File) (counted, next int, displaced str
 	if err != nil {
 		return 0, 0, "", err
 	}
-	p, err := planOf(lab, f, nil)
+	p, err := planOf(lab, f, before, nil)
 	if err != nil {
 		return 0, 0, "", err
 	}
 	missing, err := study.Missing(lab, p.items)
-	if study.OtherCode(before, p.items) {
+	if study.Replaced(before, p.items) {
 		displaced = study.Displaced(f.Name, before, p.items)
 	}
 	return len(p.items) - missing, missing, displaced, err
@@ -225,10 +232,12 @@ func (p *plan) place(c *study.Place, memo *search.Memo) error {
 		return err
 	}
 	s.Remember(memo)
-	hashes := map[[2]int]string{} // by trial and epochs
+	hashes := map[[2]int]string{}  // by trial and epochs
+	asked := map[int]study.Trial{} // of each number, the longest
 	var failed error
 	missing := s.Replay(func(j search.Job) (float64, bool) {
 		t := study.Trial{Role: study.RoleTrial, Number: j.Trial, Epochs: j.Budget, Settings: c.Settings(j.Point), From: hashes[[2]int{j.Trial, j.From}]}
+		asked[j.Trial] = t
 		hash, err := p.add(c, t)
 		if err != nil {
 			failed = err
@@ -241,18 +250,59 @@ func (p *plan) place(c *study.Place, memo *search.Memo) error {
 		}
 		return value, known
 	})
-	if failed != nil {
-		return failed
+	further, err := p.further(c, asked)
+	if err := errors.Join(failed, err); err != nil {
+		return err
 	}
 	if len(missing) > 0 {
 		p.last = false
 		return nil
 	}
-	_, best, ok := s.Best()
+	result, best, ok := s.Best()
+	if further.known && (!ok || further.Epochs > result.Budget || further.Epochs == result.Budget && further.value > result.Value) {
+		return p.addFinal(c, further.Settings)
+	}
 	if !ok {
 		return nil // every trial failed: there is nothing to train
 	}
-	return p.addFinal(c, best)
+	return p.addFinal(c, c.Settings(best))
+}
+
+// longer is a trial that the study has computed for more epochs than the search asks for now.
+type longer struct {
+	study.Trial
+	value float64
+	known bool
+}
+
+// further keeps what the study has computed of trials beyond the epochs that are asked for now, as before its trials became more: the brackets
+// are others then. It returns the best of those that went furthest.
+func (p *plan) further(c *study.Place, asked map[int]study.Trial) (best longer, err error) {
+	for _, number := range slices.Sorted(maps.Keys(asked)) {
+		t := asked[number]
+		for _, epochs := range c.Rungs() {
+			if epochs <= asked[number].Epochs {
+				continue
+			}
+			t.Epochs = epochs
+			item, err := c.Item(t)
+			if err != nil {
+				return best, err
+			}
+			if !p.done[item.Hash] {
+				continue
+			}
+			p.items = append(p.items, item)
+			value, known, err := p.value(item.Hash, epochs)
+			if err != nil {
+				return best, err
+			}
+			if known && !math.IsNaN(value) && (!best.known || epochs > best.Epochs || epochs == best.Epochs && value > best.value) {
+				best = longer{t, value, true}
+			}
+		}
+	}
+	return best, nil
 }
 
 // add adds a run of a combination to the plan and returns its hash.
@@ -266,7 +316,7 @@ func (p *plan) add(c *study.Place, t study.Trial) (string, error) {
 }
 
 // addFinal adds the runs on all training samples: with the best settings, and with the default for comparison.
-func (p *plan) addFinal(c *study.Place, best search.Point) error {
+func (p *plan) addFinal(c *study.Place, best []string) error {
 	for _, t := range finalTrials(p.def, c, best) {
 		if _, err := p.add(c, t); err != nil {
 			return err
@@ -276,8 +326,8 @@ func (p *plan) addFinal(c *study.Place, best search.Point) error {
 }
 
 // finalTrials are the runs of a place on all training samples.
-func finalTrials(d *study.Search, c *study.Place, best search.Point) (list []study.Trial) {
-	roles := []study.Trial{{Role: study.RoleBest, Settings: c.Settings(best)}}
+func finalTrials(d *study.Search, c *study.Place, best []string) (list []study.Trial) {
+	roles := []study.Trial{{Role: study.RoleBest, Settings: best}}
 	if d.Compare {
 		roles = append(roles, study.Trial{Role: study.RoleDefaultFinal})
 	}

@@ -57,7 +57,11 @@ func cellsOf(lab *store.Reader, f *study.File, keys []string) (cells []*cell, er
 	if err != nil {
 		return nil, err
 	}
-	asked, err := planOf(lab, f, nil)
+	runs, err := lab.StudyRuns(f.Name)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := planOf(lab, f, runs, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,122 @@
+package study
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/script"
+	"collapse.example/collapse/internal/store"
+)
+
+// Displaced says which runs, of those that were begun, a study had before that are not among its items now, which files of their code were others, and how to have the
+// runs of that code count; "" if none.
+func Displaced(name string, before []store.StudyRun, items []Item) string {
+	before = outside(begunOf(before), items)
+	if len(before) == 0 {
+		return ""
+	}
+	why, how := "whose file, code or settings were others", "once the change is undone"
+	if changed := changedFiles(before, items); len(changed) > 0 && sameNow(changed, items) {
+		why, how = "in which [trainer] same_as was not there", "without that line"
+	} else if len(changed) > 0 {
+		why = "whose code was another (" + format.Few(slices.Sorted(maps.Keys(changed)), 3) + ")"
+		if line := sameAs(changed, before, items); line != "" {
+			how += ", or, if the runs are the same, with this line under [trainer]: " + line
+		}
+	}
+	if n := len(before); n > 1 {
+		return fmt.Sprintf("%d runs of an earlier version of %s, %s, are no longer part of it; the lab keeps them (collapse runs list), and they count again %s", n, name, why, how)
+	}
+	return fmt.Sprintf("1 run of an earlier version of %s, %s, is no longer part of it; the lab keeps it (collapse runs list), and it counts again %s", name, why, how)
+}
+
+// changedFiles are the files that runs of a script had in another form than the study's items have now, or that one of them lacks, with the
+// digests in the newest of those runs; "": it had no such file.
+func changedFiles(before []store.StudyRun, items []Item) map[string]string {
+	changed := map[string]string{}
+	if len(items) == 0 || items[0].Spec.Kind != store.Script {
+		return nil
+	}
+	now, err := specOf(items[0].Payload)
+	for _, r := range before {
+		was, wrong := specOf(r.Payload)
+		if err != nil || wrong != nil || r.Kind != store.Script {
+			return nil
+		}
+		old, new := was.CodeInIdentity(), now.CodeInIdentity()
+		names := map[string]string{}
+		maps.Copy(names, old)
+		maps.Copy(names, new)
+		for name := range names {
+			if old[name] != new[name] {
+				changed[name] = old[name]
+			}
+		}
+	}
+	return changed
+}
+
+// Replaced reports whether the runs that a study had before are of no use to a search that has asked for items so far, and will not be later:
+// runs of a script have other code, or none of those that were begun is among the items.
+func Replaced(before []store.StudyRun, items []Item) bool {
+	begun := begunOf(before)
+	return len(begun) > 0 && (len(changedFiles(begun, items)) > 0 || len(outside(begun, items)) == len(begun))
+}
+
+// begunOf are the runs that somebody has begun.
+func begunOf(runs []store.StudyRun) []store.StudyRun {
+	return slices.DeleteFunc(slices.Clone(runs), func(r store.StudyRun) bool { return r.Status == store.Pending })
+}
+
+// outside are the runs that are not among items.
+func outside(runs []store.StudyRun, items []Item) []store.StudyRun {
+	stay := map[string]bool{}
+	for _, it := range items {
+		stay[it.Hash] = true
+	}
+	return slices.DeleteFunc(slices.Clone(runs), func(r store.StudyRun) bool { return stay[r.Hash] })
+}
+
+// sameNow reports whether the changed files, with these digests in other runs, are what the items have, too, which count as another by same_as.
+func sameNow(changed map[string]string, items []Item) bool {
+	spec, err := specOf(items[0].Payload)
+	for name, digest := range changed {
+		if err != nil || spec.SameAs[name] == "" || spec.Code[name] != digest {
+			return false
+		}
+	}
+	return true
+}
+
+// mostSame is how many files a line for [trainer] names.
+const mostSame = 5
+
+// sameAs is the line for [trainer] with which some of the runs before are among the items; "" if there is none, or it would be long.
+func sameAs(changed map[string]string, before []store.StudyRun, items []Item) string {
+	if len(changed) > mostSame {
+		return ""
+	}
+	were := map[string]bool{}
+	for _, r := range before {
+		were[r.Hash] = true
+	}
+	for _, it := range items {
+		spec, err := specOf(it.Payload)
+		same := map[string]string{}
+		maps.Copy(same, spec.SameAs)
+		maps.Copy(same, changed)
+		spec.SameAs = same
+		hash, _, wrong := spec.Identity()
+		if err == nil && wrong == nil && were[hash] {
+			var parts []string
+			for _, name := range slices.Sorted(maps.Keys(same)) {
+				parts = append(parts, fmt.Sprintf("%q = [%q, %q]", name, script.ShortDigest(spec.Code[name]), same[name]))
+			}
+			return "same_as = { " + strings.Join(parts, ", ") + " }"
+		}
+	}
+	return ""
+}
