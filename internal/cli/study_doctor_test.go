@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -404,7 +405,11 @@ func TestASearchSpeaksOfItsMetricFirst(t *testing.T) {
 // counts fewer epochs than it had.
 func TestAnExtendedSearchLosesNothing(t *testing.T) {
 	for _, sampler := range []string{"random", "bayes"} {
-		file, lab := scriptStudy(t, fmt.Sprintf(scriptSearch, sampler, "hyperband"))
+		file, lab := scriptStudy(t, strings.Replace(fmt.Sprintf(scriptSearch, sampler, "hyperband"), `name = "found"`, "name = \"found\"\nseeds = 1", 1))
+		rugged := strings.Replace(shellTrainer, "($lr - 0.1)^2", "sin(1000 * $lr)", 1) // the best may be any trial
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(rugged), 0o666); err != nil {
+			t.Fatal(err)
+		}
 		best, furthest := math.Inf(1), map[string]int{}
 		for _, trials := range []int{4, 8, 9, 12, 14} {
 			out, _ := called(t, 0, "--lab", lab, "--json", "study", "run", file, "--set", fmt.Sprint("search.trials=", trials))
@@ -416,6 +421,9 @@ func TestAnExtendedSearchLosesNothing(t *testing.T) {
 			top, ok := s.best()
 			if !ok || top.Epochs != 9 || *top.Value > best || len(s.Trials) != trials {
 				t.Fatalf("%s, %d trials: the best is %+v, and was %g", sampler, trials, top, best)
+			}
+			if len(s.Final) != 1 || !slices.Equal(s.Final[0].Settings, append(top.Settings, "run.seed=1")) {
+				t.Errorf("%s, %d trials: all data with %+v, where the best is %+v", sampler, trials, s.Final, top)
 			}
 			best = *top.Value
 			before := furthest

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/measure"
 )
@@ -111,8 +111,15 @@ func (j *job) noteUnasked(names []string) {
 		_, ok := j.spec.Settings[name]
 		return !ok && (name != "seed" || j.spec.Seed == nil)
 	})
-	if len(names) > 0 {
-		j.opts.note(fmt.Sprintf("the script never asked for %s: runs that differ in nothing else are the same (run.setting gives a setting)", strings.Join(names, ", ")))
+	of := len(j.spec.Settings)
+	if _, own := j.spec.Settings["seed"]; j.spec.Seed != nil && !own {
+		of++
+	}
+	switch n := len(names); {
+	case n > 0 && n == of:
+		j.opts.note(fmt.Sprintf("the script asked for none of its settings, and none is a flag: run.setting(%q) gives one, and args = \"flags\" under [trainer] passes all", names[0]))
+	case n > 0:
+		j.opts.note(fmt.Sprintf("the script never asked for %s: runs that differ in nothing else are the same (run.setting gives a setting)", format.List(names)))
 	}
 }
 

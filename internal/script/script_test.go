@@ -270,6 +270,16 @@ func TestSettingsThatNobodyAskedForAreTold(t *testing.T) {
 		t.Errorf("notes %q", notes)
 	}
 	notes = nil
+	_, _, err = ran(t, `report 1 0.5; say '{"generation": 1, "done": true, "unasked": ["lr", "seed"]}'`, 1, func(s *Spec, o *Options) {
+		seed := uint64(3)
+		s.Settings, s.Seed = map[string]any{"lr": 0.1}, &seed
+		o.Note = func(text string) { notes = append(notes, text) }
+	})
+	must(t, err)
+	if len(notes) != 1 || !strings.Contains(notes[0], `asked for none of its settings, and none is a flag: run.setting("lr") gives one, and args = "flags"`) {
+		t.Errorf("notes %q", notes)
+	}
+	notes = nil
 	_, _, err = ran(t, `report 1 0.5; say '{"generation": 1, "done": true, "unasked": ["run.state"]}'`, 1, func(s *Spec, o *Options) {
 		s.Args, o.Note = Flags, func(text string) { notes = append(notes, text) }
 	})

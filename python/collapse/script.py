@@ -116,8 +116,8 @@ class _Settings(collections.abc.Mapping):
 
     def __init__(self, run):
         self._run = run
-        seed = run.info.get("seed")
-        self._names = list(run.info["settings"]) + ["seed"] * (seed is not None and "seed" not in run.info["settings"])
+        seed = run._info.get("seed")
+        self._names = list(run._info["settings"]) + ["seed"] * (seed is not None and "seed" not in run._info["settings"])
 
     def __getitem__(self, name):
         if name not in self._names:
@@ -138,7 +138,7 @@ class Run(NoRun):
     """A run of the lab."""
 
     def __init__(self, path, info):
-        self.info, self._path = info, path
+        self._info, self._path = info, path
         self.from_epoch = info["from_epoch"]
         self._state, self._continues = info.get("checkpoint") or None, not info.get("checkpoint")
         self._captured = {}  # split -> folder, since the last report
@@ -149,28 +149,34 @@ class Run(NoRun):
         self._home, self._seen = os.getcwd(), set(sys.modules)
 
     @property
+    def info(self):
+        """What the lab wrote into run.json: whoever reads it has all settings."""
+        self._asked.update(self._info["settings"], ["seed"])
+        return self._info
+
+    @property
     def state(self):
         self._continues = self._looked = True
         return self._state
 
     def setting(self, name, default=None):
         self._asked.add(name)
-        if name == "seed" and name not in self.info["settings"] and self.info.get("seed") is not None:
-            return self.info["seed"]
-        return self.info["settings"].get(name, default)
+        if name == "seed" and name not in self._info["settings"] and self._info.get("seed") is not None:
+            return self._info["seed"]
+        return self._info["settings"].get(name, default)
 
     @property
     def settings(self):
         return _Settings(self)
 
     def horizon(self, default=None):
-        return self.info["horizon"]
+        return self._info["horizon"]
 
     def epochs(self, default=None):
-        if default is not None and default not in (self.info["epochs"], self.info["horizon"]):
+        if default is not None and default not in (self._info["epochs"], self._info["horizon"]):
             print("collapse: run.epochs(%d), and the lab's run is made for %d epochs (run.json: horizon): a schedule for %d would be another one"
-                  % (default, self.info["horizon"], default), file=sys.stderr)
-        return range(self.from_epoch + 1, self.info["epochs"] + 1)
+                  % (default, self._info["horizon"], default), file=sys.stderr)
+        return range(self.from_epoch + 1, self._info["epochs"] + 1)
 
     @contextlib.contextmanager
     def tap(self, model, epoch, split="train", **options):
@@ -180,14 +186,14 @@ class Run(NoRun):
             raise ValueError("collapse: %s features were captured twice before run.report; each epoch has one capture of a split" % split)
         self._wait_for_room()
         from .tap import Tap
-        folder = os.path.join(self.info["captures"], "%d-%s" % (epoch, split))
+        folder = os.path.join(self._info["captures"], "%d-%s" % (epoch, split))
         with Tap(model, folder, labelled=options.pop("labelled", split != "ood"), **options) as tap:
             yield tap
         self._captured[split] = folder
 
     @contextlib.contextmanager
     def checkpoint(self, epoch):
-        folder = os.path.join(self.info["dir"], "ckpt")
+        folder = os.path.join(self._info["dir"], "ckpt")
         new = os.path.join(folder, ".tmp")
         shutil.rmtree(new, ignore_errors=True)
         os.makedirs(new)
@@ -217,15 +223,15 @@ class Run(NoRun):
             return
         self._done = True
         self._stay()
-        given = set(self.info["settings"]) | ({"seed"} if self.info.get("seed") is not None else set())
-        idle = sorted(given - self._asked) if self._asked else []
+        given = set(self._info["settings"]) | ({"seed"} if self._info.get("seed") is not None else set())
+        idle = sorted(given - self._asked)
         if self._saved and not self._looked:
             idle.append(_STATE)
         self._say({"done": True, "unasked": idle} if idle else {"done": True})
 
     def _say(self, event):
-        line = json.dumps(dict(event, generation=self.info["generation"]), allow_nan=False) + "\n"
-        with open(self.info["events"], "a") as f:
+        line = json.dumps(dict(event, generation=self._info["generation"]), allow_nan=False) + "\n"
+        with open(self._info["events"], "a") as f:
             f.write(line)
 
     def _loaded(self):
@@ -263,12 +269,12 @@ class Run(NoRun):
     def _heard(self):
         """The time of the lab's last heartbeat; raises Left if the run is no longer this process's."""
         try:
-            heard = os.stat(self.info["heartbeat"]).st_mtime
+            heard = os.stat(self._info["heartbeat"]).st_mtime
             with open(self._path) as f:
                 generation = json.load(f)["generation"]
         except (OSError, ValueError, KeyError, TypeError):
             raise Left("collapse: the lab has ended this run") from None
-        if generation != self.info["generation"]:
+        if generation != self._info["generation"]:
             raise Left("collapse: another process has this run now")
         return heard
 

@@ -113,6 +113,7 @@ class Lab(unittest.TestCase):
         self.tell()
         for look in (False, True):
             run = collapse.run()
+            dict(run.settings)
             if look:
                 self.assertIsNone(run.state)
             with run.checkpoint(1):
@@ -122,6 +123,7 @@ class Lab(unittest.TestCase):
 
     def test_reports(self):
         run = resumed()
+        self.assertEqual(run.info["settings"], self.info["settings"])  # whoever reads it has all
         run.report(3, {"test/loss": 1, "lr": math.nan, "a": -math.inf})
         run.done()
         self.assertEqual(self.events(), [{"epoch": 3, "values": {"test/loss": 1.0, "lr": "NaN", "a": "-Infinity"}, "features": {}, "generation": 3},
@@ -164,7 +166,8 @@ class Lab(unittest.TestCase):
         run = resumed()
         run.setting("lr", 0.1)
         run.done()
-        self.assertEqual(self.events()[1:], [{"done": True, "unasked": ["wd"], "generation": 3}])
+        resumed().done()
+        self.assertEqual(self.events()[1:], [{"done": True, "unasked": names, "generation": 3} for names in (["wd"], ["lr", "wd"])])
 
     def test_settings_as_a_map_and_the_seed(self):
         run = resumed()
