@@ -210,7 +210,7 @@ func checkedConfigs(f *study.File) ([]train.Config, error) {
 
 // dryRunOfScript prints what a study of a script would compute. Its cost depends on the script.
 func dryRunOfScript(a *app, f *study.File, items []study.Item) error {
-	missing, displaced := len(items), ""
+	failed, missing, displaced := 0, len(items), ""
 	lab, err := a.reader()
 	if err == nil {
 		longer, wrong := study.GoOn(lab, slices.Clone(items))
@@ -221,14 +221,17 @@ func dryRunOfScript(a *app, f *study.File, items []study.Item) error {
 		var before []store.StudyRun
 		if before, err = lab.StudyRuns(f.Name); err == nil {
 			displaced = study.Displaced(f.Name, before, items)
-			missing, err = study.Missing(lab, items)
+			_, failed, missing, err = study.Counts(lab, items)
 		}
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return a.emit(map[string]any{"study": f.Name, "runs": len(items), "missing": missing, "displaced": displaced}, func() {
+	return a.emit(map[string]any{"study": f.Name, "runs": len(items), "missing": missing, "failed": failed, "displaced": displaced}, func() {
 		a.printf("%s: %d runs of a script, %d to compute; their cost depends on the script\n", f.Name, len(items), missing)
+		if failed > 0 {
+			a.printf("%s before: %s marks them to be tried again\n", format.Count(failed, "run")+" failed", a.next("study retry "+format.ShellWord(f.Name)))
+		}
 		if displaced != "" {
 			a.printf("%s\n", displaced)
 		}

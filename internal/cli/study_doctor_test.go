@@ -324,6 +324,10 @@ func TestAReportTellsWhichSettingsFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	called(t, 1, "--lab", lab, "study", "run", file, "--set", "lr=0.2", "--set", "note=it's so")
+	if out, _ := called(t, 0, "--lab", lab, "study", "run", file, "--set", "lr=0.2", "--set", "note=it's so", "--dry-run"); !strings.Contains(out, "mine: 2 runs of a script, 0 to compute") ||
+		!strings.Contains(out, "1 run failed before: ") || !strings.Contains(out, "study retry mine marks them") {
+		t.Error(out)
+	}
 	dir := filepath.Join(t.TempDir(), "page")
 	called(t, 0, "--lab", lab, "study", "report", "mine", "--out", dir)
 	html, err := os.ReadFile(filepath.Join(dir, "index.html"))
@@ -335,7 +339,7 @@ func TestAReportTellsWhichSettingsFailed(t *testing.T) {
 	if want := "<pre>collapse study run mine.toml --set lr=0.2 --set 'note=it'\\''s so'\n"; !strings.Contains(repeat, want) || !strings.Contains(repeat, "# --set note=it's so\n"+scriptGrid) {
 		t.Errorf("%s\nlacks %s, or the study's file", repeat, want)
 	}
-	for _, part := range []struct{ title, value string }{{"Last values by settings", "<td>0</td>"}, {"<h3>Failed or unfinished</h3>", "<td>0.5</td>"}, {"<h3>Finished</h3>", "<td>0</td>"}} {
+	for _, part := range []struct{ title, value string }{{"Last values by settings", "<td>0</td>"}, {"Last values by settings", "<td>0.5</td><td>–</td><td>0 (0 of 1 runs)</td>"}, {"<h3>Failed or unfinished</h3>", "<td>0.5</td>"}, {"<h3>Finished</h3>", "<td>0</td>"}} {
 		_, table, found := strings.Cut(string(html), part.title)
 		table, _, _ = strings.Cut(table, "</table>")
 		if !found || !strings.Contains(table, ">wd</th>") || !strings.Contains(table, part.value) {

@@ -41,7 +41,7 @@ func togetherOf(gs []*judge.Experiment, all []judge.Run) *Together {
 		for _, k := range ownOf(judged) {
 			table.Values = append(table.Values, judge.NameOf(k))
 		}
-		out.Tables, out.Notes = tabulate([]judge.Table{table}, runs, nil)
+		out.Tables, out.Notes = tabulate([]judge.Table{table}, all, nil)
 	}
 	return out
 }

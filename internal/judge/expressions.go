@@ -159,7 +159,7 @@ func SplitName(name string) (split, layer, key string) {
 func (t sample) pick(where []selection) ([]*JudgedRun, error) {
 	out := only(t.runs, t.selects(where))
 	if len(out) == 0 {
-		return nil, fmt.Errorf("no run has %s%s", settingsText(append([]selection{t.at}, where...)), t.nearValue(where))
+		return nil, fmt.Errorf("no finished run has %s%s", settingsText(append([]selection{t.at}, where...)), t.nearValue(where))
 	}
 	return out, nil
 }

@@ -85,6 +85,16 @@ func Finished(runs []Run) (done []*JudgedRun) {
 	return done
 }
 
+// failed are the runs that ended in an error.
+func failed(runs []Run) (out []*JudgedRun) {
+	for i := range runs {
+		if runs[i].Status == store.Failed {
+			out = append(out, JudgeRun(&runs[i]))
+		}
+	}
+	return out
+}
+
 // memorizationClaims are those of M-D Fig. 1, for every experiment among the runs.
 func memorizationClaims(runs []Run) (claims []Claim) {
 	gs, _ := Experiments(runs)

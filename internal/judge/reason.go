@@ -127,6 +127,9 @@ func (f *found) position() string {
 	if f.Pooled != nil && inference.Single(f.only, f.region) == inference.Yes {
 		return fmt.Sprintf(": entirely %s %s over all cells, but not on its own in %s: %s", side[0], edge, format.Count(len(f.unsupported()), "cell"), someOf(f.unsupported())) + f.deciding()
 	}
+	if f.Band == nil && f.only.Lo == f.only.Hi { // neither side: every seed gives the edge itself
+		return ": exactly " + edge
+	}
 	where := ": it reaches both sides of " + edge
 	if f.Band != nil {
 		where = ": it crosses an end of " + edge

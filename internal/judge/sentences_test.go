@@ -132,6 +132,15 @@ func TestVerdictsAreRestated(t *testing.T) {
 	}
 }
 
+// TestSeedsThatAllGiveTheEdge: the interval is a point, which lies on neither side.
+func TestSeedsThatAllGiveTheEdge(t *testing.T) {
+	six := []judge.Quantity{1, 2, 3, 4, 5, 6}
+	got, err := judge.Claim{Effect: &judge.Effect{Kind: judge.Less, Unit: "difference", Replicates: []uint64{1, 2, 3, 4, 5, 6}, Cells: []judge.Cell{{Each: &judge.BySeed{Left: six, Right: six}}}}}.FromSeeds()
+	if err != nil || got.Verdict != judge.CannotTell || !strings.HasSuffix(got.Reason, "0 to 0 (6 seeds): exactly zero") {
+		t.Errorf("%s: %s, %v", got.Verdict, got.Reason, err)
+	}
+}
+
 // near allows for a count that rounds up from just above or below a whole number.
 func near(a, b int) bool { return a != 0 && b != 0 && max(a-b, b-a) <= 1 }
 

@@ -84,7 +84,7 @@ func TestStatementVerdicts(t *testing.T) {
 			s.Kind, s.Unit, s.Band, s.Because = judge.Equal, "log-ratio", &[2]float64{.99, 1.01}, "a test"
 		}), runs, judge.Fails},
 		{"a coin's edge", asks(`final("train.nc1_pinv")`, "1e-4"), runs, judge.CannotTell},
-		{"a value that no run has", asks(`final("train.nc1_pinv", {"net.kind": "resnet18"})`, "1"), runs, judge.CannotTell},
+		{"a value that no finished run has", asks(`final("train.nc1_pinv", {"net.kind": "resnet18"})`, "1"), runs, judge.CannotTell},
 		{"too few seeds", asks(`final("train.nc1_pinv")`, "1"), few.Runs(t), judge.CannotTell},
 		{"no terminal phase", asks(`final("train.nc1_pinv")`, "1"), early.Runs(t), judge.CannotTell},
 	}
@@ -157,7 +157,7 @@ func TestStatementPartly(t *testing.T) {
 // What is missing is said in words, not as the evaluator's own error.
 func TestStatementMissing(t *testing.T) {
 	claim, err := asks("1", `final("train.loss", {"net.kind": "vgg13", "loss.kind": "ls"})`).Judge(judgetest.Common().Runs(t))
-	if want := "no run has loss.kind = ls, net.kind = vgg13"; err != nil || !strings.Contains(claim.Reason, want) {
+	if want := "no finished run has loss.kind = ls, net.kind = vgg13"; err != nil || !strings.Contains(claim.Reason, want) {
 		t.Errorf("reason %q, %v, wanted %q", claim.Reason, err, want)
 	}
 }
@@ -353,9 +353,9 @@ func TestAReasonNamesTheUnfitted(t *testing.T) {
 	}
 }
 
-// A value that no run has is answered with the nearest that some have.
+// A value that no finished run has is answered with the nearest that some have.
 func TestStatementWithAMisspeltValue(t *testing.T) {
-	for value, want := range map[string]string{"lss": `no run has loss.kind = lss; did you mean ls?`, "hinge": "no run has loss.kind = hinge"} {
+	for value, want := range map[string]string{"lss": `no finished run has loss.kind = lss; did you mean ls?`, "hinge": "no finished run has loss.kind = hinge"} {
 		claim, err := asks(`final("train.nc1_pinv", {"loss.kind": "`+value+`"})`, "1").Judge(judgetest.Common().Runs(t))
 		if err != nil || claim.Verdict != judge.CannotTell || !strings.Contains(claim.Reason, want) || value == "hinge" && strings.Contains(claim.Reason, "did you mean") {
 			t.Errorf("%s: %q, %v", value, claim.Reason, err)

@@ -12,6 +12,7 @@ import (
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge/inference"
 	"collapse.example/collapse/internal/spelling"
+	"collapse.example/collapse/internal/store"
 )
 
 // Table asks for numbers of runs by their settings: a row for each combination of values, a column for each measure, with the mean over
@@ -77,11 +78,11 @@ type TableCell struct {
 	Hi      Quantity `json:"hi"`
 	N       int      `json:"n"`    // seeds with a value
 	Runs    int      `json:"runs"` // runs with a value
-	Of      int      `json:"of"`   // runs of this combination
+	Of      int      `json:"of"`   // runs of this combination that finished or failed
 	Missing string   `json:"missing,omitempty"`
 }
 
-// Fill computes a table from finished runs. The error names a value that no run has.
+// Fill computes a table from finished runs; those that failed have no values. The error names a value that no finished run has.
 func (t Table) Fill(runs []Run) (Tabled, error) {
 	done := only(Finished(runs), func(s *JudgedRun) bool { return s.Matches(t.Where) && s.In(t.Runs) })
 	out := Tabled{Title: t.Title, Rows: t.Rows, Values: t.Values}
@@ -94,8 +95,9 @@ func (t Table) Fill(runs []Run) (Tabled, error) {
 		}
 		epochs = append(epochs, epoch)
 	}
-	for _, cell := range cellsOf(t.Rows, done) {
-		in, line := only(done, func(s *JudgedRun) bool { return s.Matches(cell) }), TableLine{}
+	ended := slices.Concat(done, only(failed(runs), func(s *JudgedRun) bool { return s.Matches(t.Where) && s.In(t.Runs) }))
+	for _, cell := range cellsOf(t.Rows, ended) {
+		in, line := only(ended, func(s *JudgedRun) bool { return s.Matches(cell) }), TableLine{}
 		for _, key := range t.Rows {
 			line.Settings = append(line.Settings, fmt.Sprint(cell[key]))
 		}
@@ -177,6 +179,10 @@ func commonEpoch(done []*JudgedRun, name string) (int64, error) {
 func tableCell(in []*JudgedRun, name string, epoch int64) TableCell {
 	cell, bySeedValues := TableCell{Of: len(in), Mean: Quantity(math.NaN()), Lo: Quantity(math.NaN()), Hi: Quantity(math.NaN())}, map[uint64][]float64{}
 	for _, s := range in {
+		if s.Status == store.Failed {
+			cell.Missing = cmp.Or(cell.Missing, fmt.Sprintf("run %.12s failed", s.Hash))
+			continue
+		}
 		v, err := s.valueAt(name, epoch)
 		if err != nil {
 			cell.Missing = cmp.Or(cell.Missing, err.Error())

@@ -66,18 +66,27 @@ func TrainItem(cfg train.Config, note string) (Item, error) {
 	return Item{Hash: hash, Member: store.Member{Spec: store.Spec{Kind: store.Train, Config: canonical}, Note: note, Payload: train.Changes(cfg)}}, nil
 }
 
-// Missing is the number of items that the lab has no finished run of.
-func Missing(lab *store.Reader, items []Item) (n int, err error) {
+// Counts says how many of the runs that items are have finished, failed, and are still to be computed. Items with the same identity count once.
+func Counts(lab *store.Reader, items []Item) (done, failed, missing int, err error) {
+	seen := map[string]bool{}
 	for _, it := range items {
-		run, err := lab.Run(it.Hash)
-		if err != nil && !store.IsNotFound(err) {
-			return 0, err
+		if seen[it.Hash] {
+			continue
 		}
-		if err != nil || run.Status != store.Done {
-			n++
+		seen[it.Hash] = true
+		run, err := lab.Run(it.Hash)
+		switch {
+		case err != nil && !store.IsNotFound(err):
+			return 0, 0, 0, err
+		case err == nil && run.Status == store.Done:
+			done++
+		case err == nil && run.Status == store.Failed:
+			failed++
+		default:
+			missing++
 		}
 	}
-	return n, nil
+	return done, failed, missing, nil
 }
 
 // Save creates or changes a study in the lab and returns its number of items; items with the same identity count once.

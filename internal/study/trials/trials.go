@@ -213,11 +213,11 @@ func Foresee(lab *store.Reader, f *study.File) (counted, next int, displaced str
 	if err != nil {
 		return 0, 0, "", err
 	}
-	missing, err := study.Missing(lab, p.items)
+	counted, _, next, err = study.Counts(lab, p.items)
 	if study.Replaced(before, p.items) {
 		displaced = study.Displaced(f.Name, before, p.items)
 	}
-	return len(p.items) - missing, missing, displaced, err
+	return counted, next, displaced, err
 }
 
 // place adds the runs of one combination: the default, the trials so far, and, after the last of them, the final ones.
