@@ -146,12 +146,22 @@ func (f *frame) tip(s *Series, i int) string {
 	if i < len(s.Labels) && s.Labels[i] != "" {
 		t += " · " + s.Labels[i]
 	}
-	t += "\n" + f.panel.X.Label + ": " + short(s.X[i]) + spread(s.XLo, s.XHi, i) +
-		"\n" + f.panel.Y.Label + ": " + short(s.Y[i]) + spread(s.YLo, s.YHi, i)
+	t += "\n" + f.panel.X.Label + ": " + f.panel.X.read(s.X[i]) + spread(s.XLo, s.XHi, i) +
+		"\n" + f.panel.Y.Label + ": " + f.panel.Y.read(s.Y[i]) + spread(s.YLo, s.YHi, i)
 	if len(s.N) > 0 {
 		t += "\nn = " + strconv.Itoa(s.N[i])
 	}
 	return t
+}
+
+// read is what a reader sees of a value: the name at its place, if it has one.
+func (a Axis) read(v float64) string {
+	for _, t := range a.Ticks {
+		if t.Value == v && t.Label != "" {
+			return t.Label
+		}
+	}
+	return short(v)
 }
 
 func short(v float64) string { return format.Short(v, 4) }

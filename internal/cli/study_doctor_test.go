@@ -465,3 +465,46 @@ func TestADryRunTellsOfAnotherSpace(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// TestPagesOfScriptsUseTheirWords: values that end in NaN are no last values, curves are of settings, choices have their names, and a script's best
+// settings are computed again with further seeds, not "on all data".
+func TestPagesOfScriptsUseTheirWords(t *testing.T) {
+	file, lab := scriptStudy(t, strings.NewReplacer(`name = "found"`, "name = \"found\"\nseeds = 3", "lr = { uniform = [0.0, 1.0] }", "lr = { uniform = [0.0, 1.0] }\nmode = { choice = [\"keep\", \"raise\"] }").Replace(fmt.Sprintf(scriptSearch, "random", "full")))
+	edit := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page := func(name string) string {
+		t.Helper()
+		dir := filepath.Join(t.TempDir(), "page")
+		called(t, 0, "--lab", lab, "study", "report", name, "--out", dir)
+		html, err := os.ReadFile(filepath.Join(dir, "index.html"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stdhtml.UnescapeString(string(html))
+	}
+	edit(strings.Replace(shellTrainer, "+ 1 / $e }", "+ 1 / $e + 0$seed / 10 }", 1))
+	edit(strings.NewReplacer("lr=0 wd=0", "lr=0 wd=0 seed=0", "--wd) wd=$2;;", "--wd) wd=$2;; --seed) seed=$2;;", "+ 1 / $e }", "+ 1 / $e + $seed / 10 }").Replace(shellTrainer))
+	out, _ := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=6")
+	if !strings.Contains(out, "best again") || strings.Contains(out, "all data") || !strings.Contains(out, "  again with 3 seeds: test/loss ") || !strings.Contains(out, " ± 0.10 (mean ± standard deviation)\n") {
+		t.Error(out)
+	}
+	html := page("found")
+	for _, part := range []string{"mode: raise", "Computed again with 3 seeds: ", "Trials without a value have no line"} {
+		if !strings.Contains(html, part) {
+			t.Errorf("the page of the search lacks %q", part)
+		}
+	}
+	edit(strings.Replace(shellTrainer, `\"test/loss\": $loss`, `\"test/loss\": $([ $e -gt 2 ] && echo '"NaN"' || echo $loss)`, 1))
+	if err := os.WriteFile(file, []byte(scriptGrid), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	called(t, 0, "--lab", lab, "study", "run", file)
+	html = page("mine")
+	if !strings.Contains(html, "test/loss, wd 0: no value after epoch 2 (the value was not a number (NaN))") {
+		t.Error("the page does not say where the values end")
+	}
+}

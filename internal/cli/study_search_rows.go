@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/safetext"
 	trainer "collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
@@ -27,6 +28,7 @@ type searchRow struct {
 	Whole   int        `json:"whole_epochs"` // of all trials, had none been stopped early
 	Wanted  int        `json:"wanted_trials"`
 	head    string     // of the column of its values
+	script  bool       // whose runs at the end differ from the trials in their seed alone
 }
 
 // trialRow is the JSON of a trial. Value and Test are null if missing.
@@ -73,7 +75,7 @@ func searchRows(lab *store.Reader, s store.Study) ([]searchRow, error) {
 	for _, p := range found {
 		row := searchRow{Where: p.Where, Metric: f.Search.MetricName(), head: strings.ToUpper(f.Search.MetricName()), Trials: []trialRow{}, Spent: p.Spent, Whole: p.Whole, Wanted: f.Search.Trials}
 		if f.Trainer != nil { // a script's own name
-			row.head = row.Metric
+			row.head, row.script = row.Metric, true
 		}
 		for _, r := range p.Rows {
 			row.Trials = append(row.Trials, trialRowOf(lab, r))
@@ -129,14 +131,21 @@ func printSearches(a *app, rows []searchRow) {
 		if s.Default != nil {
 			line("default", *s.Default)
 		}
+		names := map[string]string{study.RoleBest: "best, all data", study.RoleDefaultFinal: "default, all data"}
+		if s.script {
+			names = map[string]string{study.RoleBest: "best again", study.RoleDefaultFinal: "default again"}
+		}
 		for _, t := range s.Final {
-			line(map[string]string{study.RoleBest: "best, all data", study.RoleDefaultFinal: "default, all data"}[t.Role], t)
+			line(names[t.Role], t)
 		}
 		w.Flush()
 		if t, ok := s.best(); ok {
 			a.printf("  best: run %.12s, files in %s\n", t.Run, t.Dir)
 			if same := s.asGood(t); len(same) > 0 {
 				a.printf("  as good: trial %s\n", format.List(same))
+			}
+			if again := s.again(); len(again) > 1 {
+				a.printf("  again with %d seeds: %s %s (mean ± standard deviation)\n", len(again), s.Metric, format.PlusMinus(judge.Mean(again), judge.Deviation(again)))
 			}
 			if t.Command != "" {
 				a.print("  started as: " + safetext.Line(t.Command) + "\n") // not folded, to be copied
@@ -160,6 +169,16 @@ func (s searchRow) noBest() string {
 		return ""
 	}
 	return fmt.Sprintf("no best: none of %s has a value of %s at its last epoch", format.Count(done, "finished trial"), s.Metric)
+}
+
+// again are the values of a script's best settings with further seeds.
+func (s searchRow) again() (values []float64) {
+	for _, t := range s.Final {
+		if s.script && t.Role == study.RoleBest && t.Value != nil {
+			values = append(values, *t.Value)
+		}
+	}
+	return values
 }
 
 // asGood are the numbers of other trials with the best one's value at the same epoch.

@@ -2,6 +2,7 @@ package figure
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -182,7 +183,11 @@ func trackedOf(k judge.SeriesKey) tracked {
 // from smallest to largest. Measures that no run has are left out.
 func trackFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun, what []tracked) Picture {
 	p := Picture{Figure: chart.Figure{ID: id, Columns: 3}}
-	p.Table.Columns = []string{"measure", "split", "loss", "runs", "first", "half way", "last", "smallest last", "largest last"}
+	curves := "loss"
+	if g.OfScripts() {
+		curves = "settings"
+	}
+	p.Table.Columns = []string{"measure", "split", curves, "runs", "first", "half way", "last", "smallest last", "largest last"}
 	for _, m := range what {
 		if m.key == measure.KeyMemFlipped && !g.OfScripts() && !g.Noisy() {
 			continue // 0 at every epoch
@@ -206,6 +211,9 @@ func trackFigure(g *judge.Experiment, id string, runs []*judge.JudgedRun, what [
 				lines = append(lines, chart.Series{ID: "mean-" + name, Label: curve, Kind: chart.Line, Color: color(g, curve),
 					Dashed: k > 0, X: t.step, Y: t.mean, YLo: t.lo, YHi: t.hi, N: t.n})
 				p.Table.Rows = append(p.Table.Rows, t.row(m.key, split, curve))
+				if words := t.without(m.key, split, curve); words != "" {
+					p.Notes = append(p.Notes, words)
+				}
 			}
 		}
 		if len(lines) == 0 {
@@ -235,6 +243,8 @@ type track struct {
 	step, mean, lo, hi chart.Numbers
 	n                  []int
 	runs               int
+	until              float64 // the last epoch of any of these rows, with or without a value
+	missing            string  // why one has none there; "" if it has one
 }
 
 func overSeeds(runs []*judge.JudgedRun, split, key string, unit float64) track {
@@ -242,6 +252,11 @@ func overSeeds(runs []*judge.JudgedRun, split, key string, unit float64) track {
 	var t track
 	for _, s := range runs {
 		pts := s.Series(split, key)
+		for _, p := range s.Rows(split, "", key) {
+			if float64(p.Step) >= t.until {
+				t.until, t.missing = float64(p.Step), p.Missing
+			}
+		}
 		if len(pts) > 0 {
 			t.runs++
 		}
@@ -268,9 +283,22 @@ func (t track) row(key, split, curve string) []string {
 	last := len(t.mean) - 1
 	half := 0
 	for i, s := range t.step {
-		if math.Abs(s-t.step[last]/2) < math.Abs(t.step[half]-t.step[last]/2) {
+		if math.Abs(s-t.until/2) < math.Abs(t.step[half]-t.until/2) {
 			half = i
 		}
 	}
-	return []string{key, split, curve, strconv.Itoa(t.runs), format.Digits(t.mean[0]), format.Digits(t.mean[half]), format.Digits(t.mean[last]), format.Digits(t.lo[last]), format.Digits(t.hi[last])}
+	row := []string{key, split, curve, strconv.Itoa(t.runs), format.Digits(t.mean[0]), format.Digits(t.mean[half])}
+	if t.step[last] < t.until { // an older value is not the last
+		return append(row, "–", "–", "–")
+	}
+	return append(row, format.Digits(t.mean[last]), format.Digits(t.lo[last]), format.Digits(t.hi[last]))
+}
+
+// without says from where on there are no values, and why; "" if there are.
+func (t track) without(key, split, curve string) string {
+	last := t.step[len(t.step)-1]
+	if last >= t.until {
+		return ""
+	}
+	return fmt.Sprintf("%s, %s: no value after epoch %g (%s).", strings.TrimPrefix(split+"/"+key, "/"), curve, last, t.missing)
 }

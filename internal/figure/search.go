@@ -58,6 +58,9 @@ func trialsPicture(id string, all []judge.Search) Picture {
 
 // settingDigits shortens a long number for a table.
 func settingDigits(text string) string {
+	if word, err := strconv.Unquote(text); err == nil {
+		return word
+	}
 	if text != "" && len(text) <= 6 {
 		return text
 	}
@@ -76,7 +79,7 @@ func trialsPanel(q judge.SearchParam, all []judge.Search) chart.Panel {
 		panel.X.Scale = chart.Log
 	}
 	for i, c := range q.Choices {
-		panel.X.Ticks = append(panel.X.Ticks, chart.Tick{Value: float64(i), Label: c})
+		panel.X.Ticks = append(panel.X.Ticks, chart.Tick{Value: float64(i), Label: settingDigits(c)})
 	}
 	if q.Choices != nil {
 		panel.X.Range = chart.Range(-0.5, float64(len(q.Choices))-0.5)
@@ -129,7 +132,7 @@ func stoppedEarly(all []judge.Search) string {
 
 func curvesPicture(id string, all []judge.Search, runs []judge.Run) Picture {
 	p := Picture{Figure: chart.Figure{ID: id + "-curves", Title: "Learning curves" + stoppedEarly(all),
-		Caption: "One line per trial, as far as it was trained; thick: the best of each search. Trials whose loss became infinite have no line."}}
+		Caption: "One line per trial, as far as it was trained; thick: the best of each search. Trials without a value have no line."}}
 	byHash := map[string]*judge.Run{}
 	for i := range runs {
 		byHash[runs[i].Hash] = &runs[i]

@@ -136,5 +136,9 @@ func FoundBySearch(s judge.Search) string {
 	if s.Best < 0 {
 		return words + ": none has a value."
 	}
-	return fmt.Sprintf("%s: %s %s with %s (run %.12s).", words, s.Called, format.Digits(s.Trials[s.Best].Value), bestSettings(s), s.Trials[s.Best].Run)
+	again := ""
+	if n := len(s.Again); n > 1 {
+		again = fmt.Sprintf(" Computed again with %d seeds: %s, mean ± standard deviation.", n, format.PlusMinus(judge.Mean(s.Again), judge.Deviation(s.Again)))
+	}
+	return fmt.Sprintf("%s: %s %s with %s (run %.12s).%s", words, s.Called, format.Digits(s.Trials[s.Best].Value), bestSettings(s), s.Trials[s.Best].Run, again)
 }

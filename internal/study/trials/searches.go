@@ -65,6 +65,8 @@ func searchOf(d *study.Search, p Found) judge.Search {
 		which := 0
 		if r.Role == study.RoleDefaultFinal {
 			which = 1
+		} else if !math.IsNaN(r.Value) {
+			s.Again = append(s.Again, r.Value)
 		}
 		sums[which], counts[which] = sums[which]+r.Test, counts[which]+1
 	}
