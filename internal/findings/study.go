@@ -17,7 +17,6 @@ import (
 	"collapse.example/collapse/internal/question"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/store"
-	"collapse.example/collapse/measure"
 )
 
 // Study is a set of runs with the text of their page. Only Runs must be set.
@@ -148,12 +147,7 @@ func (f *StudyFindings) judgeGroups(gs []*judge.Experiment) (all [][]judge.Claim
 
 // saysCollapse reports whether runs are of this program, or of scripts with a measure of collapse.
 func saysCollapse(runs []judge.Run) bool {
-	return slices.ContainsFunc(runs, func(r judge.Run) bool {
-		return r.Kind != store.Script || slices.ContainsFunc(r.Keys(), func(k judge.SeriesKey) bool {
-			d, known := measure.Lookup(k.Measure)
-			return known && d.Key != measure.KeyAccuracy
-		})
-	})
+	return slices.ContainsFunc(runs, func(r judge.Run) bool { return r.OfCollapse() })
 }
 
 // titleOf names the data of a study without a title.

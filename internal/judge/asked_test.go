@@ -88,7 +88,7 @@ func (q question) chosen(all []made) (about, kept []made, early, other int) {
 }
 
 // reasons are why a seed may have no answer.
-var reasons = []string{"no run has", "only", "missing", "not measured at epoch 0", "not measured near", "three values", "has no test.dilation", "its value is"}
+var reasons = []string{"no finished run has", "only", "missing", "not measured at epoch 0", "not measured near", "three values", "has no test.dilation", "its value is"}
 
 // answer is what each seed answers in a cell, and the first reason why one does not.
 func (q question) answer(kept, about []made, seeds []uint64, at map[string]string) (left, right []float64, first string) {
@@ -274,7 +274,7 @@ func (q question) blocked(t *testing.T, claim judge.Claim, about, kept []made, s
 		want = "no run is finished"
 	case len(short) > 0:
 		want = fmt.Sprintf("the terminal phase (train accuracy ≥ 99.9 %% on observed labels) was not reached in %d of %s", len(short), count(len(all), "configuration"))
-		if q.Source == judge.Ours != strings.HasSuffix(got, "; in the claim, where leaves configurations out, and early = true judges unfitted runs, too") {
+		if q.Source == judge.Ours != strings.HasSuffix(got, "; in the claim, early = true judges unfitted runs, too, and where = { … } leaves configurations out") {
 			t.Fatalf("no remedy, or one for a paper's claim: %q", got)
 		}
 		namesTell(t, got, short, all, there)

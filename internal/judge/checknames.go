@@ -63,6 +63,33 @@ func checkNames(source string, words Vocabulary) error {
 	return v.err
 }
 
+// asksCollapse reports whether a statement names a measure of collapse.
+func (s Statement) asksCollapse() bool {
+	found := &collapseNames{}
+	found.see(s.X)
+	found.see(s.Y)
+	for _, source := range []string{s.Left, s.Right} {
+		if tree, err := parser.Parse(source); err == nil {
+			ast.Walk(&tree.Node, found)
+		}
+	}
+	return found.any
+}
+
+type collapseNames struct{ any bool }
+
+// Visit implements ast.Visitor.
+func (v *collapseNames) Visit(node *ast.Node) {
+	if s, ok := (*node).(*ast.StringNode); ok {
+		v.see(s.Value)
+	}
+}
+
+func (v *collapseNames) see(name string) {
+	_, _, key := SplitName(name)
+	v.any = v.any || isCollapse(key)
+}
+
 type nameCheck struct {
 	words Vocabulary
 	err   error

@@ -28,7 +28,7 @@ type eligible struct {
 func (s Statement) eligible(done []*JudgedRun) (e eligible) {
 	t := tally{all: map[string]int{}, kept: map[string]int{}, other: map[string]int{}, one: map[string]*JudgedRun{}}
 	if s.Source == Ours {
-		t.remedy = "; in the claim, where leaves configurations out, and early = true judges unfitted runs, too"
+		t.remedy = "; in the claim, early = true judges unfitted runs, too, and where = { … } leaves configurations out"
 	}
 	unknown := !s.Early && nobodyReports(done)
 	if unknown {

@@ -159,12 +159,13 @@ func TestSettingsWithoutEffect(t *testing.T) {
 	}
 }
 
-// TestScriptsThatReportNoTrainAccuracy: nobody knows how far they fit their labels, so none is left out for it, and the claim says so. As soon as
-// one reports it, those below the limit, or without, are left out.
+// TestScriptsThatReportNoTrainAccuracy: nobody knows how far they fit their labels, so none is left out for it, and a claim about collapse says so.
+// As soon as one reports it, those below the limit, or without, are left out. Other claims do not ask.
 func TestScriptsThatReportNoTrainAccuracy(t *testing.T) {
 	runs := func(accuracy map[int]float64) (runs []judge.Run) {
 		for i := range 12 {
-			values := map[string]float64{"val/f1": .5 + .2*float64(i%2) + .001*float64(i*i), "a": float64(i), "b": float64(i * i)}
+			v := .5 + .2*float64(i%2) + .001*float64(i*i)
+			values := map[string]float64{"val/f1": v, "train/nc1_pinv": v, "a": float64(i), "b": float64(i * i)}
 			if v, ok := accuracy[i]; ok {
 				values["train/accuracy"] = v
 			}
@@ -172,14 +173,17 @@ func TestScriptsThatReportNoTrainAccuracy(t *testing.T) {
 		}
 		return runs
 	}
-	claim := with(asks(`final("val/f1", {"my.width": 1})`, `final("val/f1", {"my.width": 0})`), func(s *judge.Statement) { s.Kind = judge.More })
+	more := func(name string) judge.Statement {
+		return with(asks(`final("`+name+`", {"my.width": 1})`, `final("`+name+`", {"my.width": 0})`), func(s *judge.Statement) { s.Kind = judge.More })
+	}
 	const unknown = "no run reports train/accuracy, so none is left out as unfitted"
 	for _, c := range []struct {
+		of       string
 		accuracy map[int]float64
 		verdict  judge.Verdict
 		told     bool
-	}{{nil, judge.Holds, true}, {map[int]float64{3: 1}, judge.CannotTell, false}} {
-		got, err := claim.Judge(runs(c.accuracy))
+	}{{"train.nc1_pinv", nil, judge.Holds, true}, {"train.nc1_pinv", map[int]float64{3: 1}, judge.CannotTell, false}, {"val/f1", nil, judge.Holds, false}, {"val/f1", map[int]float64{3: 1}, judge.Holds, false}} {
+		got, err := more(c.of).Judge(runs(c.accuracy))
 		if err != nil || got.Verdict != c.verdict || slices.Contains(got.Statistics, unknown) != c.told {
 			t.Errorf("%v: %s, %s, %q, %v", c.accuracy, got.Verdict, got.Reason, got.Statistics, err)
 		}

@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"slices"
+
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/measure"
 )
@@ -18,6 +20,17 @@ var (
 	Degenerate = State{Name: "degenerate", Sentence: "One class mean lies near the origin (M-D Fig. 4a): the smallest norm of clean class means is below a tenth of the largest. Means over runs leave it out."}
 )
 
+// OfCollapse reports whether a run is about collapse: every run of this program is, and a script's with a measure of it.
+func (r *Run) OfCollapse() bool {
+	return r.Kind != store.Script || slices.ContainsFunc(r.Keys(), func(k SeriesKey) bool { return isCollapse(k.Measure) })
+}
+
+// isCollapse reports whether the name of a value is that of a measure of collapse.
+func isCollapse(key string) bool {
+	d, known := measure.Lookup(key)
+	return known && d.Key != measure.KeyAccuracy
+}
+
 // States are the states of a run, from its measures; its saved features are not read. There are none before it has
 // ended.
 func (r *Run) States() (out []State) {
@@ -31,7 +44,7 @@ func (r *Run) States() (out []State) {
 	if state, ok := r.predicted(); ok {
 		return []State{state}
 	}
-	if v, ok, _ := r.Final("train", "accuracy"); ok && v < terminalAccuracy {
+	if v, ok, _ := r.Final("train", "accuracy"); ok && v < terminalAccuracy && r.OfCollapse() {
 		out = append(out, Early)
 	}
 	if v, ok := r.measuredNormRatio(); ok && v < measure.DegenerateRatio {

@@ -11,6 +11,7 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"collapse.example/collapse/internal/spelling"
+	"collapse.example/collapse/internal/store"
 )
 
 // Statement is a claim, as a recipe states it, put as a question to the runs of a study. Each seed gives one value, its
@@ -236,6 +237,9 @@ func compile(source string) (*vm.Program, error) {
 func (s Statement) Judge(runs []Run) (Claim, error) { return s.judge(Finished(runs)) }
 
 func (s Statement) judge(done []*JudgedRun) (Claim, error) {
+	if scripts := !slices.ContainsFunc(done, func(r *JudgedRun) bool { return r.Kind != store.Script }); scripts && !s.asksCollapse() {
+		s.Early = true // how far a network fits its labels matters to collapse
+	}
 	c, err := s.compile()
 	if err != nil {
 		return Claim{}, fmt.Errorf("judge: claim %q: %w", s.ID, err)

@@ -184,7 +184,7 @@ func (s side) of(kept, all []made, at map[string]string) (float64, string) {
 	}
 	runs := pick(kept, fits)
 	if len(runs) == 0 {
-		return 0, "no run has " + strings.Trim(inOrder(at)+", "+inOrder(s.where), ", ")
+		return 0, "no finished run has " + strings.Trim(inOrder(at)+", "+inOrder(s.where), ", ")
 	}
 	if s.function == "slope" {
 		return s.slope(runs)
@@ -293,7 +293,7 @@ func bend(kept []made, at map[string]string, y string) (bend, rise float64, why 
 		xs, ys = append(xs, m.noise), append(ys, v)
 	}
 	if len(xs) == 0 {
-		return math.NaN(), math.NaN(), "no run has " + inOrder(at)
+		return math.NaN(), math.NaN(), "no finished run has " + inOrder(at)
 	}
 	bend, rise = inference.Bend(xs, ys)
 	if math.IsNaN(bend) {

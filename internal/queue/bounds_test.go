@@ -177,7 +177,7 @@ func TestNoticesAreHeard(t *testing.T) {
 		t.Error(err)
 	}
 	long := strings.Repeat("x", 3000)
-	b, err := json.Marshal(notice{long, long, long, long, long, 7})
+	b, err := json.Marshal(notice{long, long, long, true, long, long, 7})
 	must(t, err)
 	n, err := parseNotice(b)
 	if got := []int{len(n.Worker), len(n.Nonce), len(n.Waits), len(n.Job), len(n.Why), n.Bytes}; err != nil || !slices.Equal(got, []int{200, 200, 1024, 200, 1024, 7}) {

@@ -23,7 +23,8 @@ type notice struct {
 	Worker string `json:"worker"`
 	Nonce  string `json:"nonce"` // tells two workers with the same name apart
 	Waits  string `json:"waits,omitempty"`
-	Job    string `json:"job,omitempty"` // the subject of a job that cannot be used
+	Ended  bool   `json:"ended,omitempty"` // so that it waits no more
+	Job    string `json:"job,omitempty"`   // the subject of a job that cannot be used
 	Why    string `json:"why,omitempty"`
 	Bytes  int    `json:"bytes,omitempty"`
 }
@@ -86,6 +87,8 @@ func (c *Coordinator) hear(m *nats.Msg) {
 	c.waiters.mu.Unlock()
 	if fresh {
 		c.b.opt.Logf("worker %s waits: %s", n.Worker, n.Waits)
+	} else if n.Ended {
+		c.b.opt.Logf("worker %s, which waited, has ended", n.Worker)
 	} else if n.Waits == "" && old != nil {
 		c.b.opt.Logf("worker %s continues", n.Worker)
 	}

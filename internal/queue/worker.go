@@ -86,7 +86,7 @@ func (b *Broker) Work(ctx context.Context, o WorkerOptions, do func(context.Cont
 // leave takes back that the worker waits.
 func (w *worker) leave() {
 	if why, _ := w.waits(); why != "" {
-		w.tell(notice{})
+		w.tell(notice{Ended: true})
 		w.b.conn.FlushTimeout(time.Second) // best effort: who is silent is forgotten
 	}
 }

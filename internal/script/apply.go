@@ -128,12 +128,20 @@ func (j *job) bad(format string, args ...any) error {
 	return failed("%s, line %d: %s", eventsFile, j.lines.line, fmt.Sprintf(format, args...))
 }
 
+// shorter says why a run ends before its horizon, as a script's flag --epochs has it; "" if it does not.
+func (j *job) shorter() string {
+	if j.spec.Horizon <= j.spec.Epochs {
+		return ""
+	}
+	return fmt.Sprintf(" (a trial that may go on later; its horizon, and --epochs, are %d)", j.spec.Horizon)
+}
+
 // report applies the report of an epoch. Captures are measured and then removed; the rows of an epoch with captures are stored at once, as are those
 // before it.
 func (j *job) report(ctx context.Context, e event) error {
 	switch {
 	case e.Epoch < 1 || e.Epoch > j.spec.Epochs:
-		return j.bad("epoch %d; wanted 1 to %d", e.Epoch, j.spec.Epochs)
+		return j.bad("epoch %d; wanted 1 to %d, where this run ends: `for epoch in run.epochs():` does%s", e.Epoch, j.spec.Epochs, j.shorter())
 	case e.Epoch <= j.from && j.last == j.from:
 		return j.startOver(e.Epoch)
 	case e.Epoch <= j.from:

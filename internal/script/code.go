@@ -135,7 +135,7 @@ func (s Spec) reads(folder, flag string) bool {
 type ChangedError struct{ Path, Why string }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("script: %s %s: the run is of other code; `collapse study run FILE` makes runs of the code as it is now", e.Path, e.Why)
+	return fmt.Sprintf("script: %s %s: the run is of other code. A worker needs a copy of the code on the study's machine, where `collapse study run FILE` makes runs of the code as it is now", e.Path, e.Why)
 }
 
 // checkCode compares the files in folder with the digests of a run.

@@ -311,8 +311,9 @@ func (j *job) complete() error {
 		return fmt.Errorf("script: it was ended by a signal (%v) after epoch %d", err, j.last)
 	case err != nil:
 		words := j.log.lastLines(12)
-		if j.spec.Args != "" && strings.Contains(words, "unrecognized arguments") { // argparse's
-			words += "\nargs = \"flags\" passes every setting as a flag: let the script take it, or leave args out and read it with run.setting"
+		if _, flags, unknown := strings.Cut(words, "unrecognized arguments: "); j.spec.Args != "" && unknown { // argparse's
+			flags, _, _ = strings.Cut(flags, "\n")
+			words += fmt.Sprintf("\nargs = \"flags\" passes every setting and the seed as a flag: let the script take %s, or leave args out and read all with run.setting", flags)
 		}
 		return failed("the script ended with %v after epoch %d of %d; its last words:\n%s", err, j.last, j.spec.Epochs, words)
 	case j.lines.cutShort():
