@@ -187,7 +187,7 @@ func TestAStudyIsJudgedByItsOwnClaims(t *testing.T) {
 	if c := found["decay"]; c.Verdict != judge.Holds || c.Source != judge.Ours || c.Effect == nil || len(c.Effect.Cells) != 1 || c.Effect.Cells[0].Seeds != 6 || math.Abs(float64(c.Effect.Cells[0].Value)-.5) > .02 {
 		t.Errorf("%+v", c)
 	}
-	if c := found["unknown"]; c.Verdict != judge.Holds || !slices.Contains(c.Statistics, "no run reports train/accuracy, so none is left out as unfitted") {
+	if c := found["unknown"]; c.Verdict != judge.Holds || len(c.Statistics) > 0 {
 		t.Errorf("%+v", c)
 	}
 	// A claim of today's file, on the runs that are there.
@@ -520,7 +520,7 @@ func TestFlagsOfAScript(t *testing.T) {
 		says string
 	}{
 		`echo "{\"generation\": $COLLAPSE_GENERATION, \"epoch\": 4, \"values\": {\"test/loss\": null}}" >> "$COLLAPSE_EVENTS"; echo "{\"generation\": $COLLAPSE_GENERATION, \"done\": true, \"unasked\": [\"lr\"]}" >> "$COLLAPSE_EVENTS"`: {0, "test/loss: "},
-		`echo "train.py: error: unrecognized arguments: --lr 0.1"; exit 2`: {1, `args = "flags" passes every setting as a flag`},
+		`echo "train.py: error: unrecognized arguments: --lr 0.1"; exit 2`: {1, `args = "flags" passes every setting and the seed as a flag: let the script take --lr 0.1, or`},
 	} {
 		file, lab := scriptStudy(t, scriptGrid)
 		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(text), 0o666); err != nil {

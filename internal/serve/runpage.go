@@ -31,10 +31,10 @@ type runPage struct {
 	Settings []setting
 	Attempts []store.Attempt
 	Log      []logLine
-	Measures []measure.Property // that the log has columns for
-	Rerun    string             // the command that resumes it or computes it again
-	Command  string             // how its script was started
-	Output   string             // the end of what that wrote
+	Columns  []logColumn
+	Rerun    string // the command that resumes it or computes it again
+	Command  string // how its script was started
+	Output   string // the end of what that wrote
 }
 
 type tile struct{ Value, Name string }
@@ -43,10 +43,15 @@ type setting struct{ Key, Value string }
 
 // logLine is a measured epoch in words.
 type logLine struct {
-	Epoch                int64
-	Loss, Accuracy, Test string
-	Properties           []string // NC1 to NC4
-	Dilation             string
+	Epoch  int64
+	Values []string
+}
+
+// logColumn is a value of each line.
+type logColumn struct {
+	Name, Short string
+	of          judge.SeriesKey
+	write       func(key string, v float64) string
 }
 
 // logLines is how many of the newest epochs, and of the last lines of a script's output, the log shows.
@@ -106,7 +111,8 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	for _, k := range slices.Sorted(maps.Keys(run.Settings)) {
 		p.Settings = append(p.Settings, setting{k, run.Settings[k]})
 	}
-	p.Log, p.Measures = logOf(&run), measure.Properties()
+	p.Columns = logColumns(&run)
+	p.Log = logOf(&run, p.Columns)
 	p.Rerun = rerun(run.Run, dir)
 	if run.Kind == store.Script {
 		p.Command, p.Output = script.Command(dir), script.Output(dir, logLines)
@@ -151,8 +157,13 @@ func runTiles(row *runRow) []tile {
 	}
 	if row.Kind == store.Script {
 		for _, k := range row.OwnKeys() {
-			if v, ok := row.Newest(k.Split, k.Measure); ok && len(values) < mostTiles && k.Measure != measure.KeyAccuracy {
+			v, ok := row.Newest(k.Split, k.Measure)
+			switch {
+			case len(values) == mostTiles || k.Measure == measure.KeyAccuracy:
+			case ok:
 				values = append(values, tile{format.Measure(k.Measure, v.Value), judge.NameOf(k)})
+			case v.Missing != "":
+				values = append(values, tile{"no value", judge.NameOf(k) + ": " + v.Missing})
 			}
 		}
 	}
@@ -167,28 +178,62 @@ func runTiles(row *runRow) []tile {
 	return out
 }
 
-// logOf lists the newest measured epochs, newest first.
-func logOf(run *judge.Run) []logLine {
-	at := func(split, key string, epoch int64, write func(key string, v float64) string) string {
-		points := run.Rows(split, "", key)
-		i, there := slices.BinarySearchFunc(points, epoch, func(p store.Point, e int64) int { return cmp.Compare(p.Step, e) })
-		if !there || points[i].Missing != "" {
-			return "–"
+// mostLogged bounds the values of a script that its log has columns for.
+const mostLogged = 10
+
+// logColumns are the values of a log: of this program's runs the same for all, of a script's what it reports.
+func logColumns(run *judge.Run) (out []logColumn) {
+	if run.Kind == store.Script {
+		for _, k := range run.OwnKeys() {
+			out = append(out, logColumn{Name: judge.NameOf(k), of: k, write: format.Measure})
 		}
-		return write(key, points[i].Value)
+		return out[:min(len(out), mostLogged)]
 	}
-	epochs := run.Series("train", "loss")
+	column := func(name, short, split, key string, write func(string, float64) string) {
+		out = append(out, logColumn{name, short, judge.SeriesKey{Split: split, Measure: key}, write})
+	}
+	column("train loss", "", "train", "loss", format.Measure)
+	column("train acc.", "", "train", measure.KeyAccuracy, format.Measure)
+	column("test acc.", "", "test", measure.KeyAccuracy, format.Measure)
+	for _, p := range measure.Properties() {
+		column(p.Name, p.Short, "train", p.Key, measurement.ShortValue)
+	}
+	column("dilation", "", "test", "dilation", format.Measure)
+	return out
+}
+
+// logOf lists the newest measured epochs, newest first.
+func logOf(run *judge.Run, columns []logColumn) []logLine {
+	seen := map[int64]bool{}
+	for i, c := range columns {
+		if i > 0 && run.Kind != store.Script { // the others are measured when the loss is
+			break
+		}
+		for _, p := range run.Rows(c.of.Split, "", c.of.Measure) {
+			seen[p.Step] = seen[p.Step] || run.Kind == store.Script || p.Missing == ""
+		}
+	}
+	maps.DeleteFunc(seen, func(_ int64, there bool) bool { return !there })
+	epochs := slices.Sorted(maps.Keys(seen))
 	var out []logLine
-	for _, p := range slices.Backward(epochs[max(0, len(epochs)-logLines):]) {
-		e := p.Step
-		line := logLine{Epoch: e, Loss: format.Measure("loss", p.Value), Accuracy: at("train", "accuracy", e, format.Measure), Test: at("test", "accuracy", e, format.Measure),
-			Dilation: at("test", "dilation", e, format.Measure)}
-		for _, p := range measure.Properties() {
-			line.Properties = append(line.Properties, at("train", p.Key, e, measurement.ShortValue))
+	for _, e := range slices.Backward(epochs[max(0, len(epochs)-logLines):]) {
+		line := logLine{Epoch: e}
+		for _, c := range columns {
+			line.Values = append(line.Values, c.at(run, e))
 		}
 		out = append(out, line)
 	}
 	return out
+}
+
+// at is the value of an epoch in words.
+func (c logColumn) at(run *judge.Run, epoch int64) string {
+	points := run.Rows(c.of.Split, "", c.of.Measure)
+	i, there := slices.BinarySearchFunc(points, epoch, func(p store.Point, e int64) int { return cmp.Compare(p.Step, e) })
+	if !there || points[i].Missing != "" {
+		return "–"
+	}
+	return c.write(c.of.Measure, points[i].Value)
 }
 
 // runFigures are the pictures of measures against epoch.

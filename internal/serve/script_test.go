@@ -19,7 +19,7 @@ import (
 // TestPagesOfAScript opens the pages of a study of a script: they show its settings and its own numbers.
 func TestPagesOfAScript(t *testing.T) {
 	folder := t.TempDir()
-	text := `echo "a < b"; for e in 1 2 3; do echo "{\"generation\": $COLLAPSE_GENERATION, \"epoch\": $e, \"values\": {\"test/loss\": 0.$e, \"test/accuracy\": 0.9, \"temperature\": 3}}" >> "$COLLAPSE_EVENTS"; done
+	text := `echo "a < b"; for e in 1 2 3; do echo "{\"generation\": $COLLAPSE_GENERATION, \"epoch\": $e, \"values\": {\"test/loss\": 0.$e, \"test/accuracy\": 0.9, \"temperature\": 3, \"pressure\": $([ $e = 1 ] && echo 2 || echo '"NaN"')}}" >> "$COLLAPSE_EVENTS"; done
 		echo "{\"generation\": $COLLAPSE_GENERATION, \"done\": true}" >> "$COLLAPSE_EVENTS"`
 	if err := os.WriteFile(filepath.Join(folder, "train.sh"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func TestPagesOfAScript(t *testing.T) {
 	f, err := study.ParseFile(filepath.Join(folder, "mine.toml"), []byte("[trainer]\ncommand = [\"sh\", \"train.sh\"]\nepochs = 3\n[grid]\nwidth_of_mine = [4, 5]\n"+
 		"[[claim]]\nid = \"w\"\nsays = \"Wider is better\"\nkind = \"less\"\nearly = true\nleft = 'final(\"test/loss\", {\"width_of_mine\": 5})'\nright = 'final(\"test/loss\", {\"width_of_mine\": 4})'\n"+
 		"[[drawing]]\ntitle = \"Temperatures\"\n[[drawing.panel]]\nx = \"epoch\"\ny = \"temperature\"\n"+
-		"[[table]]\ntitle = \"Last values\"\nrows = [\"width_of_mine\"]\nvalues = [\"test/loss\"]\n[[drawing]]\ntitle = \"Nothing\"\n[[drawing.panel]]\nx = \"epoch\"\ny = \"pressure\"\n"), nil, 0)
+		"[[table]]\ntitle = \"Last values\"\nrows = [\"width_of_mine\"]\nvalues = [\"test/loss\"]\n[[drawing]]\ntitle = \"Nothing\"\n[[drawing.panel]]\nx = \"epoch\"\ny = \"humidity\"\n"), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestPagesOfAScript(t *testing.T) {
 		"study/tables/1.tex?study=mine":               {`\begin{tabular}`, `4 & 0.3 & 1`},
 		"study/tables/1.csv?study=mine":               {"width_of_mine,value,mean,lo,hi,seeds,runs,of,missing\n4,test/loss,0.3,,,1,1,1,"},
 		"study/figures/search-curves.json?study=mine": {"0.1", "0.2", "0.3"},
-		"run/" + a:                                    {"width_of_mine", "<h1>width_of_mine 4</h1>", "test accuracy", "90.0", "What the script reported, against epoch", `data-tile="temperature">3.00</dd>`, "<code>sh train.sh</code>", "data-output>a &lt; b</pre>"},
+		"run/" + a:                                    {"width_of_mine", "<h1>width_of_mine 4</h1>", "test accuracy", "90.0", "What the script reported, against epoch", `data-tile="temperature">3.00</dd>`, `<th scope="col">temperature</th>`, "<tr><td>2</td><td>–</td><td>3.00</td>", "no value after epoch 1 (the value was not a number (NaN))", "pressure: the value was not a number (NaN)", "<code>sh train.sh</code>", "data-output>a &lt; b</pre>"},
 		"compare?run=" + a + "&run=" + b:              {"width_of_mine"},
 		"compare?run=" + a + "&run=" + later[0].Hash:  {"<summary>train.sh differs</summary>", "kept no copy of both"},
 		"compare":                                     {a[:12]},
