@@ -385,12 +385,12 @@ func TestAnExtendedSearchKeepsItsTrials(t *testing.T) {
 
 // TestASearchSpeaksOfItsMetricFirst: each finished trial's line begins with it, and a list sorted by it has its column.
 func TestASearchSpeaksOfItsMetricFirst(t *testing.T) {
-	file, lab := scriptStudy(t, strings.Replace(fmt.Sprintf(scriptSearch, "random", "full"), `"test/loss"`, `"sum"`, 1))
-	_, errs := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=3", "--set", "search.goal=max", "--listen", "127.0.0.1:0", "--workers", "1")
+	file, lab := scriptStudy(t, fmt.Sprintf(scriptSearch, "random", "full"))
+	_, errs := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=3", "--listen", "127.0.0.1:0", "--workers", "1")
 	n := 0
 	for line := range strings.Lines(errs) {
 		if _, said, ended := strings.Cut(line, "trial "); ended {
-			if _, said, _ = strings.Cut(said, ": "); !strings.HasPrefix(said, "sum ") {
+			if _, said, _ = strings.Cut(said, ": "); !strings.HasPrefix(said, "test/loss ") {
 				t.Errorf("%s begins with something else", line)
 			}
 			n++
@@ -398,6 +398,12 @@ func TestASearchSpeaksOfItsMetricFirst(t *testing.T) {
 	}
 	if n < 3 || !strings.Contains(errs, "--token-file FILE --allow-scripts DIR\n") {
 		t.Errorf("%d trials, and workers join how?\n%s", n, errs)
+	}
+	if _, errs := called(t, 1, "--lab", lab, "study", "status", "fuond"); !strings.Contains(errs, `has no study "fuond"; did you mean found?`) {
+		t.Error(errs)
+	}
+	if out, _ := called(t, 0, "--lab", lab, "study", "status", "found"); !strings.Contains(out, "  sum 45, test/loss ") {
+		t.Errorf("the values of the last runs are missing: %s", out)
 	}
 	out, _ := called(t, 0, "--lab", lab, "runs", "list", "--sort", "test/loss")
 	if head, _, _ := strings.Cut(out[max(0, strings.Index(out, "RUN ")):], "\n"); !strings.Contains(head, "test/loss") {

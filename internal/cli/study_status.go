@@ -123,9 +123,9 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 		for _, sentence := range idle {
 			a.printf("%s\n", sentence)
 		}
-		printStudyRuns(a, "running", running)
-		printStudyRuns(a, "failed", failed)
-		printStudyRuns(a, "done last", last)
+		printStudyRuns(a, lab, "running", running)
+		printStudyRuns(a, lab, "failed", failed)
+		printStudyRuns(a, lab, "done last", last)
 		if s.Counts[store.Failed] > 0 {
 			a.printf("\nall that a failed run wrote: %s; to try them again: %s, then compute the study again\n", a.next("runs show RUN"), a.next("study retry "+s.Name))
 		}
@@ -200,18 +200,21 @@ func printHealth(a *app, h coordinator.Health) {
 	}
 }
 
-func printStudyRuns(a *app, title string, runs []store.StudyRun) {
+func printStudyRuns(a *app, lab *store.Reader, title string, runs []store.StudyRun) {
 	if len(runs) == 0 {
 		return
 	}
 	a.printf("\n%s\n", title)
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	for _, r := range runs {
-		what := fmt.Sprintf("epoch %d", r.Epoch)
-		if r.Error != "" {
+		what, values := fmt.Sprintf("epoch %d", r.Epoch), ""
+		switch kind := study.KindOf(r.Kind); {
+		case r.Error != "":
 			what = briefly(r.Error)
+		case r.Status == store.Done && kind != nil:
+			values = kind.Headline(lab, r.Hash)
 		}
-		safetext.Fprintf(w, "  %.12s\t%s\t%s\n", r.Hash, r.Note, what)
+		safetext.Fprintf(w, "  %.12s\t%s\t%s\t%s\n", r.Hash, r.Note, what, values)
 	}
 	w.Flush()
 }

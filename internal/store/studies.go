@@ -4,8 +4,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
+
+	"collapse.example/collapse/internal/spelling"
 )
 
 // Study is a named list of runs. A run may belong to several.
@@ -111,10 +114,17 @@ func release(tx *sql.Tx, study string, from Status) error {
 }
 
 // StudyNotFoundError is returned for a study that the lab lacks.
-type StudyNotFoundError struct{ Name, Dir string }
+type StudyNotFoundError struct {
+	Name, Dir string
+	Near      string // a name that may have been meant; "" if none is near
+}
 
 func (e *StudyNotFoundError) Error() string {
-	return fmt.Sprintf("store: the lab %s has no study %q; `collapse study list` shows what it has, `collapse study run FILE` makes one", e.Dir, e.Name)
+	near := ""
+	if e.Near != "" {
+		near = fmt.Sprintf("; did you mean %s?", e.Near)
+	}
+	return fmt.Sprintf("store: the lab %s has no study %q"+near+"; `collapse study list` shows what it has, `collapse study run FILE` makes one", e.Dir, e.Name)
 }
 
 const selectStudy = "SELECT id, name, title, source, status = 'cancelled', created FROM study "
@@ -128,7 +138,8 @@ func (r *Reader) Studies() ([]Study, error) {
 func (r *Reader) Study(name string) (Study, error) {
 	found, err := r.studies(selectStudy+"WHERE name = ?", name)
 	if err == nil && len(found) == 0 {
-		err = &StudyNotFoundError{Name: name, Dir: r.dir}
+		titles, _ := collectMap[string, string](r, "SELECT name, '' FROM study LIMIT 1000") // without them it is still not there
+		err = &StudyNotFoundError{Name: name, Dir: r.dir, Near: spelling.Nearest(name, slices.Sorted(maps.Keys(titles)))}
 	}
 	if err != nil {
 		return Study{}, err

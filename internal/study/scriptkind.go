@@ -10,6 +10,7 @@ import (
 	"collapse.example/collapse/internal/queue"
 	"collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/measure"
 )
 
 // scriptKind is the kind of run that a user's own trainer computes.
@@ -101,18 +102,26 @@ var headlines = []store.Key{
 	{Series: "epoch", Split: "test", Measure: "loss"}, {Series: "epoch", Split: "validation", Measure: "loss"}, {Series: "epoch", Measure: "loss"},
 }
 
+// mostWords is how many values a headline has.
+const mostWords = 3
+
 func (*scriptKind) Headline(lab *store.Reader, hash string) string {
 	var words []string
-	keys, err := lab.Keys(hash) // names of the user's own come after those that are known
+	keys, err := lab.Keys(hash)
 	if err != nil {
 		return ""
 	}
 	keys = slices.DeleteFunc(keys, func(k store.Key) bool {
 		return k.Series != "epoch" || k.Layer != "" || k.Measure == "lr" || slices.Contains(headlines, k)
 	})
-	for _, key := range append(slices.Clone(headlines), keys...) {
+	own := func(k store.Key) bool { // a name that only the user can explain
+		_, known := measure.Lookup(k.Measure)
+		return !known && k.Measure != "loss"
+	}
+	first := slices.DeleteFunc(slices.Clone(keys), func(k store.Key) bool { return !own(k) })
+	for _, key := range slices.Concat(first, headlines, slices.DeleteFunc(keys, own)) {
 		points, err := lab.Series(hash, key)
-		if err != nil || len(points) == 0 || len(words) == 2 {
+		if err != nil || len(points) == 0 || len(words) == mostWords {
 			continue
 		}
 		name, last := strings.TrimPrefix(key.Split+"/"+key.Measure, "/"), points[len(points)-1]
