@@ -1,7 +1,6 @@
 package findings
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -30,7 +29,7 @@ func Count(runs []judge.Run, searched bool, foresee func(hash string, epochs int
 	known := map[string]train.Outlook{} // runs that differ by their seed alone take the same FLOP
 	longest := map[string]int64{}
 	for i := range runs {
-		longest[beginning(&runs[i])] = max(longest[beginning(&runs[i])], runs[i].LastStep())
+		longest[runs[i].Beginning()] = max(longest[runs[i].Beginning()], runs[i].LastStep())
 	}
 	for i := range runs {
 		r := &runs[i]
@@ -44,7 +43,7 @@ func Count(runs []judge.Run, searched bool, foresee func(hash string, epochs int
 			c.CoreHours += r.Finished.Sub(r.Started).Hours()
 			c.OneThread++
 		}
-		if searched && r.LastStep() < longest[beginning(r)] {
+		if searched && r.LastStep() < longest[r.Beginning()] {
 			c.Continued++
 			continue
 		}
@@ -76,25 +75,6 @@ func (c *Compute) unknown(err error) {
 	if c.Why == "" {
 		c.Why, _, _ = strings.Cut(err.Error(), "\n")
 	}
-}
-
-// beginning is the same for runs that differ only in run.epochs. A configuration that is not JSON equals no other.
-func beginning(r *judge.Run) string {
-	tree := map[string]any{}
-	if json.Unmarshal(r.Config, &tree) != nil {
-		return r.Hash
-	}
-	if run, ok := tree["run"].(map[string]any); ok {
-		delete(run, "epochs")
-		if len(run) == 0 {
-			delete(tree, "run")
-		}
-	}
-	text, err := json.Marshal(tree)
-	if err != nil {
-		panic("findings: what JSON gave cannot be written as JSON")
-	}
-	return string(text)
 }
 
 // Sentence says what the runs have cost and how it is counted.

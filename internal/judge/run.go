@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"sort"
@@ -199,3 +200,22 @@ func (r *Run) Newest(split, measure string) (p store.Point, ok bool) {
 
 // LastStep is the last epoch with any row; 0 if there is none.
 func (r *Run) LastStep() int64 { return r.last }
+
+// Beginning is the same for runs that differ only in run.epochs. A configuration that is not JSON equals no other.
+func (r *Run) Beginning() string {
+	tree := map[string]any{}
+	if json.Unmarshal(r.Config, &tree) != nil {
+		return r.Hash
+	}
+	if run, ok := tree["run"].(map[string]any); ok {
+		delete(run, "epochs")
+		if len(run) == 0 {
+			delete(tree, "run")
+		}
+	}
+	text, err := json.Marshal(tree)
+	if err != nil {
+		panic("judge: what JSON gave cannot be written as JSON")
+	}
+	return string(text)
+}

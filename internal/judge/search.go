@@ -18,6 +18,7 @@ type Search struct {
 	Best    int        // index in Trials; -1: no trial has a value
 	Default *SearchRun // the default settings, at the full budget
 	Final   [2]float64 // mean test accuracy with all training samples: the best settings, the default; NaN: none
+	Command string     // how the best run of a script was started; "" if that is not known
 	Again   []float64  // of a script, the metric of the best settings with further seeds
 	Spent   int        // epochs of all trials
 	Whole   int        // epochs had none been stopped early

@@ -105,6 +105,16 @@ func (g grouping) pictures(by string) []figure.Picture {
 	return []figure.Picture{figure.AgainstSetting(g.groups, by), figure.GroupCurves(g.groups)}
 }
 
+// furthest leaves out the runs with which others of a search began.
+func furthest(rows []store.Run) []store.Run {
+	longest := map[string]int64{}
+	beginning := func(r store.Run) string { return (&judge.Run{Run: r}).Beginning() }
+	for _, r := range rows {
+		longest[beginning(r)] = max(longest[beginning(r)], r.LastEpoch)
+	}
+	return slices.DeleteFunc(rows, func(r store.Run) bool { return r.LastEpoch < longest[beginning(r)] })
+}
+
 // grouped reads the runs of a study that the filter takes, with all their values, in groups. Degenerate runs are left out, as from all
 // means, unless a state is asked for.
 func (s *Server) grouped(q url.Values) (found grouping, err error) {
@@ -125,6 +135,11 @@ func (s *Server) grouped(q url.Values) (found grouping, err error) {
 				found.left++
 			default:
 				rows = append(rows, row.Run.Run)
+			}
+		}
+		if s.opt.Searches != nil && q.Get("study") != "" {
+			if searches, err := s.opt.Searches(lab, q.Get("study")); err == nil && len(searches) > 0 {
+				rows = furthest(rows)
 			}
 		}
 		runs, err := s.load(lab, rows)

@@ -106,6 +106,9 @@ func regular(runs []judge.Run) []judge.Run {
 	return kept
 }
 
+// mostSearches is how many searches of a study a page has a sentence for.
+const mostSearches = 12
+
 // searched draws the searches of a study, once a trial has a value.
 func (s *Server) searched(lab *store.Reader, name string, runs []judge.Run) ([]findings.Judged, error) {
 	done, stamp := finished(runs)
@@ -122,7 +125,11 @@ func (s *Server) searched(lab *store.Reader, name string, runs []judge.Run) ([]f
 		if len(figures) == 0 {
 			return nil, judge.ReadError(loaded)
 		}
-		return []findings.Judged{{Figures: figures}}, judge.ReadError(loaded)
+		var words []string
+		for _, f := range found[:min(len(found), mostSearches)] {
+			words = append(words, figure.FoundBySearch(f))
+		}
+		return []findings.Judged{{Figures: figures, Notes: words}}, judge.ReadError(loaded)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/search"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
@@ -29,7 +30,11 @@ func Searches(lab *store.Reader, f *study.File) (found []judge.Search, err error
 	places, err := Look(lab, f)
 	for _, p := range places {
 		if len(p.Rows) > 0 {
-			found = append(found, searchOf(f.Search, p))
+			s := searchOf(f.Search, p)
+			if p.Best >= 0 {
+				s.Command = script.Command(lab.RunDir(p.Rows[p.Best].Hash))
+			}
+			found = append(found, s)
 		}
 	}
 	return found, err
