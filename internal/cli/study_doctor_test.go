@@ -498,6 +498,19 @@ func TestPagesOfScriptsUseTheirWords(t *testing.T) {
 	if !strings.Contains(out, "best again") || strings.Contains(out, "all data") || !strings.Contains(out, "  again with 3 seeds: test/loss ") || !strings.Contains(out, " ± 0.10 (mean ± standard deviation)\n") {
 		t.Error(out)
 	}
+	status, _ := called(t, 0, "--lab", lab, "study", "status", "found")
+	_, folder, kept := strings.Cut(status, "  a copy of that code: ")
+	folder, _, _ = strings.Cut(folder, "\n")
+	if text, err := os.ReadFile(filepath.Join(folder, "train.sh")); !kept || err != nil || !strings.Contains(string(text), "--seed) seed=$2") || !strings.Contains(status, "  code: train.sh ") {
+		t.Errorf("%v: %s", err, status)
+	}
+	_, hash, _ := strings.Cut(status, "  best: run ")
+	alone := filepath.Join(t.TempDir(), "alone")
+	called(t, 0, "--lab", lab, "report", hash[:12], "--out", alone)
+	if text, err := os.ReadFile(filepath.Join(alone, "index.html")); err != nil || !strings.Contains(string(text), "The script was started as: sh train.sh --lr ") || strings.Contains(string(text), "easures of collapse") ||
+		strings.Contains(string(text), "ean over seeds") {
+		t.Errorf("the page of one run: %v", err)
+	}
 	html := page("found")
 	for _, part := range []string{"mode: raise", "Computed again with 3 seeds: ", "Trials without a value have no line"} {
 		if !strings.Contains(html, part) {

@@ -28,6 +28,8 @@ type searchRow struct {
 	Whole   int        `json:"whole_epochs"` // of all trials, had none been stopped early
 	Wanted  int        `json:"wanted_trials"`
 	head    string     // of the column of its values
+	over    bool       // nothing more will be computed
+	full    int        // epochs of a trial that is not stopped early
 	script  bool       // whose runs at the end differ from the trials in their seed alone
 }
 
@@ -44,6 +46,8 @@ type trialRow struct {
 	Test     *float64     `json:"test_accuracy"`
 	Error    string       `json:"error,omitempty"`
 	Command  string       `json:"command,omitempty"` // how a script was started
+	Code     string       `json:"code,omitempty"`    // of a script: its files, with the beginnings of their SHA-256
+	Copy     string       `json:"copy,omitempty"`    // a folder with a copy of that code, if this machine has one
 	Dir      string       `json:"dir"`               // of the run's files
 }
 
@@ -61,6 +65,16 @@ func trialRowOf(lab *store.Reader, r trials.Row) trialRow {
 	return row
 }
 
+// readCode finds the code of a script's run.
+func (t *trialRow) readCode(lab *store.Reader) error {
+	run, err := lab.Run(t.Run)
+	if err != nil || run.Kind != store.Script {
+		return err
+	}
+	t.Code, t.Copy = trainer.CodeWords(t.Dir, run.Config), trainer.Copy(t.Dir, run.Config)
+	return nil
+}
+
 // searchRows is the progress of a study's searches; empty if it is not a search.
 func searchRows(lab *store.Reader, s store.Study) ([]searchRow, error) {
 	f, err := study.SearchOf(s)
@@ -71,9 +85,13 @@ func searchRows(lab *store.Reader, s store.Study) ([]searchRow, error) {
 	if err != nil {
 		return nil, err
 	}
+	over, err := trials.Ended(lab, s)
+	if err != nil {
+		return nil, err
+	}
 	var rows []searchRow
 	for _, p := range found {
-		row := searchRow{Where: p.Where, Metric: f.Search.MetricName(), head: strings.ToUpper(f.Search.MetricName()), Trials: []trialRow{}, Spent: p.Spent, Whole: p.Whole, Wanted: f.Search.Trials}
+		row := searchRow{over: over && s.Open() == 0, full: f.Search.Epochs, Where: p.Where, Metric: f.Search.MetricName(), head: strings.ToUpper(f.Search.MetricName()), Trials: []trialRow{}, Spent: p.Spent, Whole: p.Whole, Wanted: f.Search.Trials}
 		if f.Trainer != nil { // a script's own name
 			row.head, row.script = row.Metric, true
 		}
@@ -82,6 +100,9 @@ func searchRows(lab *store.Reader, s store.Study) ([]searchRow, error) {
 		}
 		if p.Best >= 0 {
 			row.Best = p.Rows[p.Best].Number + 1
+			if err := row.Trials[p.Best].readCode(lab); err != nil {
+				return nil, err
+			}
 		}
 		if p.Default != nil {
 			d := trialRowOf(lab, *p.Default)
@@ -119,7 +140,7 @@ func printSearches(a *app, rows []searchRow) {
 			}
 			safetext.Fprintf(w, "  %s\t%s\t%s\t", name, epochs, orDash(t.Value))
 			fmt.Fprint(w, test)
-			safetext.Fprintf(w, "%s\t%s\n", t.Status, strings.Join(study.InWords(t.Settings), ", "))
+			safetext.Fprintf(w, "%s\t%s\n", s.state(t), strings.Join(study.InWords(t.Settings), ", "))
 		}
 		for _, t := range s.Trials {
 			name := fmt.Sprint(t.Number)
@@ -150,11 +171,28 @@ func printSearches(a *app, rows []searchRow) {
 			if t.Command != "" {
 				a.print("  started as: " + safetext.Line(t.Command) + "\n") // not folded, to be copied
 				a.print("  with: " + safetext.Line(strings.Join(t.Settings, " ")) + "\n")
+				if t.Code != "" {
+					a.printf("  code: %s\n", t.Code)
+				}
+				if t.Copy != "" {
+					a.print("  a copy of that code: " + safetext.Line(t.Copy) + "\n")
+				}
 			}
 		} else if why := s.noBest(); why != "" {
 			a.printf("  %s\n", why)
 		}
 	}
+}
+
+// state is the status of a trial, with what else is to be known of it.
+func (s searchRow) state(t trialRow) string {
+	switch {
+	case t.Status == store.Done && t.Value == nil && t.Role == study.RoleTrial:
+		return "done, no value"
+	case t.Status == store.Done && t.Epochs < s.full && s.over:
+		return "stopped early"
+	}
+	return string(t.Status)
 }
 
 // noBest says why finished trials have no best.

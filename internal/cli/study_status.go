@@ -214,7 +214,11 @@ func printStudyRuns(a *app, lab *store.Reader, title string, runs []store.StudyR
 		case r.Status == store.Done && kind != nil:
 			values = kind.Headline(lab, r.Hash)
 		}
-		safetext.Fprintf(w, "  %.12s\t%s\t%s\t%s\n", r.Hash, r.Note, what, values)
+		safetext.Fprintf(w, "  %.12s\t%s\t%s", r.Hash, r.Note, what)
+		if values != "" {
+			safetext.Fprintf(w, "\t%s", values)
+		}
+		fmt.Fprintln(w)
 	}
 	w.Flush()
 }

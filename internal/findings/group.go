@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"slices"
 
 	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/format"
@@ -67,8 +68,13 @@ func epochsOf(g *judge.Experiment, noise float64) Epochs {
 	rest.Caption = "As above. “clean” means the training samples that kept their label. The key and the split of each measure stand above its axis."
 	if g.OfScripts() { // which say nothing of label noise
 		first.Title, rest.Title = "Measures of collapse against epoch", "What the script reported, against epoch"
-		first.Caption = "Mean over seeds; the band runs from the smallest to the largest seed."
-		rest.Caption = first.Caption + " The name and the split of each value stand above its axis."
+		if !slices.ContainsFunc(g.Runs, func(s *judge.JudgedRun) bool { return s.OfCollapse() }) {
+			first.Title = "Loss and accuracy against epoch"
+		}
+		if first.Caption = ""; len(g.Runs) > 1 {
+			first.Caption = "Mean over seeds; the band runs from the smallest to the largest seed. "
+		}
+		rest.Caption = first.Caption + "The name and the split of each value stand above its axis."
 	}
 	return Epochs{title, drawn(first, rest)}
 }

@@ -16,6 +16,7 @@ import (
 	"collapse.example/collapse/internal/measurement"
 	"collapse.example/collapse/internal/question"
 	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
 )
 
@@ -112,6 +113,11 @@ func (s Study) Judge() (f StudyFindings, err error) {
 	}
 	f.Tiles = f.tiles(gs)
 	f.RunTable, f.Unfinished, f.Config = runTable(gs, s.Runs), unfinishedTable(s.Runs), commonSettings(s.Runs)
+	if f.Single && s.Runs[0].Kind == store.Script {
+		if command := script.Command(s.Runs[0].Folder()); command != "" {
+			f.Notes = append(slices.Clone(f.Notes), "The script was started as: "+command)
+		}
+	}
 	if s.RunPages {
 		f.OfRuns = eachRun(s.Runs, s.Generated)
 	}

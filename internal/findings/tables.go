@@ -234,7 +234,11 @@ func whyUnfinished(r *judge.Run) string {
 	if r.Error == "" {
 		return fmt.Sprintf("last measured at epoch %d", r.LastStep())
 	}
-	return r.Error
+	lines := strings.Split(strings.TrimSpace(r.Error), "\n")
+	if len(lines) == 1 {
+		return lines[0]
+	}
+	return lines[0] + " … " + lines[len(lines)-1] // of what a script wrote, the line that says what went wrong
 }
 
 // few writes sorted values; if there are many, only the least and the greatest.

@@ -132,6 +132,24 @@ func (s *Server) diffCode(p *comparePage, runs []judge.Run) error {
 	return err
 }
 
+// Listed are the compared runs, those of scripts with what they reported.
+func (p comparePage) Listed() runsList {
+	l := plainList(p.Runs)
+	if slices.ContainsFunc(p.Runs, func(r runRow) bool { return r.Kind != store.Script }) {
+		return l
+	}
+	for _, r := range p.Runs {
+		for _, k := range r.OwnKeys() {
+			if !slices.Contains(l.Own, k) {
+				l.Own = append(l.Own, k)
+			}
+		}
+	}
+	judge.SortOwn(l.Own)
+	l.Own = l.Own[:min(len(l.Own), mostListed)]
+	return l
+}
+
 // offered lists runs to choose from.
 func (s *Server) offered(lab *store.Reader) ([]runRow, error) {
 	rows, err := lab.List(store.Filter{Limit: 60, Kinds: []store.Kind{store.Train, store.Script}})

@@ -138,6 +138,9 @@ func (r *rounds) nameMetric(ended *coordinator.Ended) {
 		words = name + ": none"
 	}
 	parts := slices.DeleteFunc(strings.Split(ended.Text, ", "), func(part string) bool {
+		if math.IsNaN(v) && strings.HasPrefix(part, name+": ") {
+			words = part // with the reason
+		}
 		return part == "" || strings.HasPrefix(part, name+" ") || strings.HasPrefix(part, name+":")
 	})
 	ended.Text = strings.Join(append([]string{words}, parts...), ", ")
