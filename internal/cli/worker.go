@@ -26,6 +26,7 @@ type workerCmd struct {
 	Blobs       string        `help:"Folder that all workers share, for checkpoints and features; default: the queue's own store." type:"path" placeholder:"DIR"`
 	Every       time.Duration `name:"checkpoint-every" help:"How often a run's checkpoint is uploaded." default:"1m" placeholder:"TIME"`
 	Scripts     string        `name:"allow-scripts" help:"Folder with the code of your own trainers: start scripts there, if their code matches the study's." type:"existingdir" placeholder:"DIR"`
+	LeaveAfter  time.Duration `help:"End after waiting this long for a run, or for the coordinator; default: wait for ever." placeholder:"TIME"`
 	Queue       string        `help:"Name of the queue on a shared cluster." default:"collapse" placeholder:"NAME"`
 	SlotsPerGPU int           `name:"slots-per-gpu" help:"Runs side by side on a device of PyTorch; default: as many as workers. For run.engine = torch." placeholder:"N" group:"PyTorch:"`
 	engineFlags
@@ -34,7 +35,7 @@ type workerCmd struct {
 
 func (c *workerCmd) Run(a *app) error {
 	o := worker.Options{Name: c.Name, Slots: c.Slots, Threads: a.threads(), Scratch: c.Scratch, Blobs: c.Blobs, Scripts: c.Scripts, CheckpointEvery: c.Every,
-		Engines: c.engines(a, c.SlotsPerGPU)}
+		Leave: c.LeaveAfter, Engines: c.engines(a, c.SlotsPerGPU)}
 	if o.Slots <= 0 {
 		o.Slots = o.Threads
 	}
@@ -58,7 +59,10 @@ func (c *workerCmd) Run(a *app) error {
 	a.unhurried.Store(true)
 	a.notef("at %s with %s (Ctrl-C stops cleanly: other workers continue the runs)\n", c.Connect, format.Count(o.Slots, "slot"))
 	err = worker.Work(a.ctx, b, o)
-	if errors.Is(err, a.ctx.Err()) {
+	if errors.Is(err, worker.ErrIdle) {
+		a.notef("no run for %v: the worker ends\n", c.LeaveAfter)
+	}
+	if errors.Is(err, worker.ErrIdle) || errors.Is(err, a.ctx.Err()) {
 		return a.emit(map[string]string{"worker": "stopped"}, func() {})
 	}
 	return err
@@ -87,6 +91,7 @@ func plainHosts(connect string) (hosts []string) {
 
 // reach connects, and waits for a server that is not up yet: batch systems start workers at any time.
 func (c *workerCmd) reach(a *app, r queue.Remote, o queue.Options) (*queue.Broker, error) {
+	start := time.Now()
 	for told := false; ; told = true {
 		b, err := queue.Connect(r, o)
 		var refused *queue.TokenError
@@ -98,6 +103,9 @@ func (c *workerCmd) reach(a *app, r queue.Remote, o queue.Options) (*queue.Broke
 		}
 		if err == nil || errors.As(err, &refused) || errors.As(err, &none) || errors.As(err, &kind) || errors.As(err, &size) {
 			return b, err
+		}
+		if c.LeaveAfter > 0 && time.Since(start) > c.LeaveAfter {
+			return nil, err
 		}
 		if !told {
 			a.notef("%v; trying again until it answers\n", err)

@@ -46,6 +46,8 @@ type Options struct {
 	// Retry is how long the worker asks for no runs after its machine could not do one; default 1 minute.
 	Retry time.Duration
 
+	Leave time.Duration // without a run for this long the worker ends, with ErrIdle; 0: it waits for ever
+
 	Watch func(hash string, p study.Progress) // may be nil
 	Logf  func(format string, args ...any)
 }
@@ -62,8 +64,11 @@ func Work(ctx context.Context, b *queue.Broker, o Options) error {
 	for range w.o.Slots {
 		w.teams <- parallel.NewTeam(max(1, w.o.Threads/w.o.Slots))
 	}
+	ctx, idle := leaving(ctx, o.Leave)
+	defer idle.stop()
 	return b.Work(ctx, queue.WorkerOptions{Name: w.o.Name, Slots: w.o.Slots, Ready: w.ready, Retry: w.o.Retry},
 		func(ctx context.Context, t *queue.Task) ([]byte, error) {
+			defer idle.busy()()
 			final, err := w.compute(ctx, t)
 			return final, w.unfit(err)
 		})
