@@ -22,6 +22,9 @@ const minus = "−"
 // Digits writes a number for reading: three significant digits, trailing zeros included.
 func Digits(v float64) string { return significant(v, 3, false) }
 
+// Significant writes a number with so many significant digits, trailing zeros included.
+func Significant(v float64, digits int) string { return significant(v, digits, false) }
+
 // Short writes a number with at most so many significant digits, without trailing zeros.
 func Short(v float64, digits int) string { return significant(v, digits, true) }
 

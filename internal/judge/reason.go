@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"collapse.example/collapse/internal/format"
@@ -91,10 +92,39 @@ func (f *found) quantity() string {
 }
 
 func (f *found) write(v Quantity) string {
+	text := format.Significant(float64(v), f.digits())
 	if f.Percent && f.Unit == difference {
-		return format.Digits(float64(v)) + " points"
+		return text + " points"
 	}
-	return format.Digits(float64(v))
+	return text
+}
+
+// digits are three, or as many as it takes to tell the ends of the interval from what they are compared with.
+func (f *found) digits() int {
+	const least, most = 3, 8
+	cell := f.Cells[0]
+	if f.Pooled != nil {
+		cell = *f.Pooled
+	}
+	edges := []float64{0}
+	switch {
+	case f.every != nil: // no interval is written
+		return least
+	case f.Band != nil:
+		edges = f.Band[:]
+	case f.Unit != difference:
+		edges = []float64{1}
+	}
+	for digits := least; digits < most; digits++ {
+		if !slices.ContainsFunc(edges, func(edge float64) bool {
+			return slices.ContainsFunc([]float64{float64(cell.Lo), float64(cell.Hi)}, func(end float64) bool {
+				return end != edge && format.Significant(end, digits) == format.Significant(edge, digits)
+			})
+		}) {
+			return digits
+		}
+	}
+	return most
 }
 
 // edge is what the interval is compared with.

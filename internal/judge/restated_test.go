@@ -359,6 +359,32 @@ func count(n int, what string) string {
 }
 
 // words are what the claim compares: the quantity, its unit in text, the edge, and where the claim and its opposite lie.
+// write writes a number with three digits, or so many that neither end of the interval reads like an end of the claim that it is not.
+func (s restated) write(v float64) string {
+	if s.pooled == nil && len(s.cells) > 1 {
+		return format.Digits(v)
+	}
+	c, n := s.cells[0], 3
+	if s.pooled != nil {
+		c = *s.pooled
+	}
+	ends := []float64{0}
+	if s.effect.Ratio() {
+		ends[0] = 1
+	}
+	if s.effect.Band != nil {
+		ends = s.effect.Band[:]
+	}
+	for _, end := range ends {
+		for _, x := range []float64{c.lo, c.hi} {
+			for x != end && n < 8 && format.Significant(x, n) == format.Significant(end, n) {
+				n++
+			}
+		}
+	}
+	return format.Significant(v, n)
+}
+
 func (s restated) words() (quantity, unit, edge, yes, no string) {
 	e := s.effect
 	quantity, edge = "the ratio", "1"
@@ -372,7 +398,7 @@ func (s restated) words() (quantity, unit, edge, yes, no string) {
 		quantity = "the bend as a fraction of the rise"
 	}
 	if e.Band != nil {
-		edge = "the band " + format.Digits(e.Band[0]) + unit + " to " + format.Digits(e.Band[1]) + unit
+		edge = "the band " + s.write(e.Band[0]) + unit + " to " + s.write(e.Band[1]) + unit
 	}
 	yes, no = "inside", "outside"
 	switch e.Kind {

@@ -27,11 +27,11 @@ func (s restated) sentence(needed int) string {
 	if c.n < enough {
 		return count(c.n, "seed") + " can be judged; a verdict needs 5"
 	}
-	begin := quantity + " is " + format.Digits(c.value) + unit + ", "
+	begin := quantity + " is " + s.write(c.value) + unit + ", "
 	if math.IsNaN(c.lo) {
 		return begin + "without an interval, because the divisor may be zero (" + over + ")"
 	}
-	begin += "95 % interval " + format.Digits(c.lo) + unit + " to " + format.Digits(c.hi) + unit + " (" + over + "): "
+	begin += "95 % interval " + s.write(c.lo) + unit + " to " + s.write(c.hi) + unit + " (" + over + "): "
 	open, opens := s.names(func(_ int, c restatedCell) bool { return !c.inside })
 	switch {
 	case s.verdict == judge.Holds:

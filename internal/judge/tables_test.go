@@ -266,6 +266,9 @@ func TestNumbersOfTables(t *testing.T) {
 		if got := table.Shown().Rows[0][1]; got != of.want {
 			t.Errorf("%g ± %g: %q, want %q", of.mean, of.half, got, of.want)
 		}
+		if tex := table.LaTeX(); strings.ContainsFunc(tex, func(c rune) bool { return c > 126 }) {
+			t.Errorf("%g ± %g: signs that LaTeX does not know: %s", of.mean, of.half, tex)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,13 +77,23 @@ func (t Tabled) CSV() (lines [][]string) {
 var latex = strings.NewReplacer(`\`, `\textbackslash{}`, `{`, `\{`, `}`, `\}`, `$`, `\$`, `&`, `\&`, `#`, `\#`, `%`, `\%`, `_`, `\_`, `^`, `\textasciicircum{}`, `~`, `\textasciitilde{}`,
 	"±", `$\pm$`, "−", `$-$`, "–", "--", "·", `$\cdot$`, "\n", " ", "\r", " ")
 
+// superscripts are the exponents of powers of ten.
+var (
+	superscripts = regexp.MustCompile(`[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+`)
+	plainDigits  = strings.NewReplacer("⁻", "-", "⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9")
+)
+
+func latexText(text string) string {
+	return superscripts.ReplaceAllStringFunc(latex.Replace(text), func(raised string) string { return "$^{" + plainDigits.Replace(raised) + "}$" })
+}
+
 // LaTeX is the table as a file to \input, with booktabs' rules.
 func (t Tabled) LaTeX() string {
 	shown := t.Shown()
 	line := func(cells []string) string {
 		out := make([]string, len(cells))
 		for i, c := range cells {
-			out[i] = latex.Replace(c)
+			out[i] = latexText(c)
 		}
 		return strings.Join(out, " & ") + ` \\` + "\n"
 	}
@@ -92,6 +103,6 @@ func (t Tabled) LaTeX() string {
 	for _, row := range shown.Rows {
 		b.WriteString(line(row))
 	}
-	fmt.Fprintf(&b, "\\bottomrule\n\\end{tabular}\n\\caption{%s. %s}\n\\end{table}\n", latex.Replace(t.Title), latex.Replace(t.Caption))
+	fmt.Fprintf(&b, "\\bottomrule\n\\end{tabular}\n\\caption{%s. %s}\n\\end{table}\n", latexText(t.Title), latexText(t.Caption))
 	return b.String()
 }
