@@ -117,7 +117,8 @@ func (j *job) noteUnasked(names []string) {
 	}
 	switch n := len(names); {
 	case n > 0 && n == of:
-		j.opts.note(fmt.Sprintf("the script asked for none of its settings, and none is a flag: run.setting(%q) gives one, and args = \"flags\" under [trainer] passes all", names[0]))
+		j.opts.note(fmt.Sprintf("the script never asked for %s, that is for none of its settings, and none is a flag: run.setting(%q) gives one, and args = \"flags\" under [trainer] passes all",
+			format.List(names), names[0]))
 	case n > 0:
 		j.opts.note(fmt.Sprintf("the script never asked for %s: runs that differ in nothing else are the same (run.setting gives a setting)", format.List(names)))
 	}

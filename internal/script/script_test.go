@@ -276,7 +276,7 @@ func TestSettingsThatNobodyAskedForAreTold(t *testing.T) {
 		o.Note = func(text string) { notes = append(notes, text) }
 	})
 	must(t, err)
-	if len(notes) != 1 || !strings.Contains(notes[0], `asked for none of its settings, and none is a flag: run.setting("lr") gives one, and args = "flags"`) {
+	if len(notes) != 1 || !strings.Contains(notes[0], `never asked for lr and seed, that is for none of its settings, and none is a flag: run.setting("lr") gives one, and args = "flags"`) {
 		t.Errorf("notes %q", notes)
 	}
 	notes = nil
