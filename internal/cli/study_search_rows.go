@@ -122,7 +122,12 @@ func printSearches(a *app, rows []searchRow) {
 		if s.Where != "" {
 			title += ", " + s.Where
 		}
-		a.printf("\n%s: %d of %d trials begun, %d of at most %d epochs spent\n", title, len(s.Trials), s.Wanted, s.Spent, s.Whole)
+		begun := len(slices.DeleteFunc(slices.Clone(s.Trials), func(t trialRow) bool { return t.Number > s.Wanted }))
+		before := ""
+		if n := len(s.Trials) - begun; n > 0 {
+			before = fmt.Sprintf(", %d kept of an earlier version", n)
+		}
+		a.printf("\n%s: %d of %d trials begun%s, %d of at most %d epochs spent\n", title, begun, s.Wanted, before, s.Spent, s.Whole)
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		tests, head := s.tested(), ""
 		if tests {
@@ -144,6 +149,9 @@ func printSearches(a *app, rows []searchRow) {
 		}
 		for _, t := range s.Trials {
 			name := fmt.Sprint(t.Number)
+			if t.Number > s.Wanted {
+				name = "earlier"
+			}
 			if t.Number == s.Best {
 				name += " best"
 			}

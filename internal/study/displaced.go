@@ -59,13 +59,6 @@ func changedFiles(before []store.StudyRun, items []Item) map[string]string {
 	return changed
 }
 
-// Replaced reports whether the runs that a study had before are of no use to a search that has asked for items so far, and will not be later:
-// runs of a script have other code, or none of those that were begun is among the items.
-func Replaced(before []store.StudyRun, items []Item) bool {
-	begun := begunOf(before)
-	return len(begun) > 0 && (len(changedFiles(begun, items)) > 0 || len(outside(begun, items)) == len(begun))
-}
-
 // begunOf are the runs that somebody has begun.
 func begunOf(runs []store.StudyRun) []store.StudyRun {
 	return slices.DeleteFunc(slices.Clone(runs), func(r store.StudyRun) bool { return r.Status == store.Pending })

@@ -3,6 +3,7 @@ package study
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,12 +70,37 @@ func (c *Place) Search() (*search.Search, error) {
 	return search.New(c.def.config(c.space, c.number))
 }
 
-// Rungs are the epochs at which trials may stop, ascending.
-func (c *Place) Rungs() []int {
-	if c.def.Schedule == search.Full {
-		return []int{c.def.Epochs}
+// Takes reports whether a trial could be one of this place: its settings lie in the space, and it stops at a rung.
+func (c *Place) Takes(t Trial) bool {
+	rungs := []int{c.def.Epochs}
+	if c.def.Schedule != search.Full {
+		rungs = c.def.config(c.space, c.number).Ladder()
 	}
-	return c.def.config(c.space, c.number).Ladder()
+	if t.Place != c.number || !slices.Contains(rungs, t.Epochs) {
+		return false
+	}
+	given := map[string]string{}
+	for _, setting := range t.Settings {
+		key, value, _ := strings.Cut(setting, "=")
+		given[key] = value
+	}
+	for _, param := range c.space {
+		value, has := given[param.Name]
+		if has && !param.takes(value) || !has && len(param.When) == 0 {
+			return false
+		}
+		delete(given, param.Name)
+	}
+	return len(given) == 0
+}
+
+// takes reports whether the parameter can have a value.
+func (p SearchParam) takes(value string) bool {
+	if p.Scale == search.Choice {
+		return slices.Contains(p.Values, value)
+	}
+	x, err := strconv.ParseFloat(value, 64)
+	return err == nil && p.Low <= x && x <= p.High && (!p.Whole || x == math.Trunc(x))
 }
 
 // Settings returns a point of the search space as settings, without those that have no effect in it.

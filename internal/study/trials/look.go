@@ -25,7 +25,7 @@ func (r Row) ended() bool { return r.Status == store.Done || r.Status == store.F
 // Found is what a search found in one place.
 type Found struct {
 	Where   string
-	Rows    []Row // trials by number, each at the furthest rung that ended, or that was asked for if none has
+	Rows    []Row // trials by number, each at the furthest rung that ended, or that was asked for if none has; last those of an earlier version
 	Best    int   // index in Rows of the best among those that went furthest; -1: none
 	Default *Row
 	Final   []Row // runs on all samples
@@ -77,7 +77,13 @@ func Ended(lab *store.Reader, s store.Study) (bool, error) {
 	for _, p := range found {
 		whole := slices.ContainsFunc(p.Rows, func(r Row) bool { return r.Epochs >= f.Search.Epochs })
 		working := slices.ContainsFunc(p.Rows, func(r Row) bool { return r.Status != store.Failed })
-		if len(p.Rows) < f.Search.Trials || !whole && working {
+		begun := 0
+		for _, r := range p.Rows {
+			if r.Number < f.Search.Trials { // not of an earlier version
+				begun++
+			}
+		}
+		if begun < f.Search.Trials || !whole && working {
 			return false, err
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -31,7 +30,8 @@ func Run(ctx context.Context, lab *store.Lab, f *study.File, o coordinator.Optio
 	if err != nil {
 		return coordinator.Summary{}, err
 	}
-	r := &rounds{lab: lab, f: f, before: before, memos: make([]search.Memo, len(f.Places()))}
+	r := &rounds{lab: lab, f: f, memos: make([]search.Memo, len(f.Places()))}
+	sure, later := divided(before)
 	for first := true; ; first = false {
 		if !first { // the user may have cancelled it between two rounds
 			if s, err := lab.Study(f.Name); err != nil || s.Cancelled {
@@ -41,13 +41,12 @@ func Run(ctx context.Context, lab *store.Lab, f *study.File, o coordinator.Optio
 		if err := r.next(); err != nil {
 			return coordinator.Summary{}, err
 		}
-		if first && study.Replaced(before, r.plan.items) { // else the search may ask for them later
-			r.tellDisplaced(before, o)
-			before = nil
+		if first {
+			r.tellDisplaced(sure, o)
 		}
 		s, err := r.execute(ctx, o)
 		if err == nil && r.plan.last {
-			r.tellDisplaced(before, o)
+			r.tellDisplaced(later, o)
 		}
 		if err != nil || s.Cancelled || r.plan.last {
 			return s, err
@@ -55,13 +54,25 @@ func Run(ctx context.Context, lab *store.Lab, f *study.File, o coordinator.Optio
 	}
 }
 
+// divided parts the runs of a study by when it is known whether they stay: finished trials do, or never will, once a round is planned, and others
+// may be asked for later.
+func divided(before []store.StudyRun) (sure, later []store.StudyRun) {
+	for _, r := range before {
+		if r.Status == store.Done && study.TrialOf(r.Payload).Role == study.RoleTrial {
+			sure = append(sure, r)
+		} else {
+			later = append(later, r)
+		}
+	}
+	return sure, later
+}
+
 // rounds are the rounds of a search: each asks for runs, given the values of those before.
 type rounds struct {
-	lab    *store.Lab
-	f      *study.File
-	before []store.StudyRun // the study's runs when the search went on; those of trials that are asked for again later count
-	memos  []search.Memo
-	plan   *plan // of this round
+	lab   *store.Lab
+	f     *study.File
+	memos []search.Memo
+	plan  *plan // of this round
 }
 
 // tellDisplaced says which runs the study had before and has no longer.
@@ -73,7 +84,7 @@ func (r *rounds) tellDisplaced(before []store.StudyRun, o coordinator.Options) {
 
 // next plans a round and gives the study its runs.
 func (r *rounds) next() (err error) {
-	if r.plan, err = planOf(r.lab.Reader, r.f, r.before, r.memos); err != nil {
+	if r.plan, err = planOf(r.lab.Reader, r.f, r.memos); err != nil {
 		return err
 	}
 	_, err = study.Save(r.lab, r.f.Name, r.f.Title, r.f.Source, r.plan.items)
@@ -163,19 +174,19 @@ func unreported(lab *store.Reader, f *study.File, hash string) error {
 
 // plan holds the runs that a search has asked for so far.
 type plan struct {
-	lab   *store.Reader
-	def   *study.Search
-	done  map[string]bool // finished runs that the study had before
-	items []study.Item
-	last  bool // nothing will be asked for after these
+	lab    *store.Reader
+	def    *study.Search
+	before []store.StudyRun // the study's
+	items  []study.Item
+	last   bool // nothing will be asked for after these
 }
 
 // planOf replays the searches of all combinations with the results in the lab, one per processor at a time. memos, one for each
-// combination, is what earlier calls found; nil: there were none. before are the runs of the study.
-func planOf(lab *store.Reader, f *study.File, before []store.StudyRun, memos []search.Memo) (*plan, error) {
-	done := map[string]bool{}
-	for _, r := range before {
-		done[r.Hash] = r.Status == store.Done
+// combination, is what earlier calls found; nil: there were none.
+func planOf(lab *store.Reader, f *study.File, memos []search.Memo) (*plan, error) {
+	before, err := lab.StudyRuns(f.Name)
+	if err != nil {
+		return nil, err
 	}
 	places := f.Places()
 	if memos == nil {
@@ -187,7 +198,7 @@ func planOf(lab *store.Reader, f *study.File, before []store.StudyRun, memos []s
 	for range min(len(places), runtime.GOMAXPROCS(0)) {
 		replays.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(places)); i = next.Add(1) - 1 {
-				plans[i] = plan{lab: lab, def: f.Search, done: done, last: true}
+				plans[i] = plan{lab: lab, def: f.Search, before: before, last: true}
 				if err := plans[i].place(places[i], &memos[i]); err != nil {
 					errs[i] = fmt.Errorf("study %s: place %d: %w", f.Name, i+1, err)
 				}
@@ -212,14 +223,13 @@ func Foresee(lab *store.Reader, f *study.File) (counted, next int, displaced str
 	if err != nil {
 		return 0, 0, "", err
 	}
-	p, err := planOf(lab, f, before, nil)
+	p, err := planOf(lab, f, nil)
 	if err != nil {
 		return 0, 0, "", err
 	}
 	counted, _, next, err = study.Counts(lab, p.items)
-	if study.Replaced(before, p.items) {
-		displaced = study.Displaced(f.Name, before, p.items)
-	}
+	sure, _ := divided(before)
+	displaced = study.Displaced(f.Name, sure, p.items)
 	return counted, next, displaced, err
 }
 
@@ -271,38 +281,50 @@ func (p *plan) place(c *study.Place, memo *search.Memo) error {
 	return p.addFinal(c, c.Settings(best))
 }
 
-// longer is a trial that the study has computed for more epochs than the search asks for now.
-type longer struct {
+// earlier is a trial that the study has computed before, and its value.
+type earlier struct {
 	study.Trial
 	value float64
 	known bool
 }
 
-// further keeps what the study has computed of trials beyond the epochs that are asked for now, as before its trials became more: the brackets
-// are others then. It returns the best of those that went furthest.
-func (p *plan) further(c *study.Place, asked map[int]study.Trial) (best longer, err error) {
-	for _, number := range slices.Sorted(maps.Keys(asked)) {
-		t := asked[number]
-		for _, epochs := range c.Rungs() {
-			if epochs <= asked[number].Epochs {
-				continue
-			}
-			t.Epochs = epochs
-			item, err := c.Item(t)
-			if err != nil {
-				return best, err
-			}
-			if !p.done[item.Hash] {
-				continue
-			}
-			p.items = append(p.items, item)
-			value, known, err := p.value(item.Hash, epochs)
-			if err != nil {
-				return best, err
-			}
-			if known && !math.IsNaN(value) && (!best.known || epochs > best.Epochs || epochs == best.Epochs && value > best.value) {
-				best = longer{t, value, true}
-			}
+// further keeps the finished runs that the study has of trials which the search, as it is now, does not ask for, or not for so many epochs: after
+// more trials were added, brackets and proposals are others. It returns the best of those that went furthest.
+func (p *plan) further(c *study.Place, asked map[int]study.Trial) (best earlier, err error) {
+	numbers := map[string]int{} // by settings; those of trials that are not asked for come after the others
+	for n, t := range asked {
+		numbers[strings.Join(t.Settings, "\n")] = n
+	}
+	there, next := map[string]bool{}, p.def.Trials
+	for _, it := range p.items {
+		there[it.Hash] = true
+	}
+	for _, r := range p.before {
+		t := study.TrialOf(r.Payload)
+		if r.Status != store.Done || t.Role != study.RoleTrial || !c.Takes(t) || there[r.Hash] {
+			continue
+		}
+		settings, known := strings.Join(t.Settings, "\n"), false
+		if t.Number, known = numbers[settings]; !known {
+			t.Number, numbers[settings] = next, next
+		}
+		item, err := c.Item(t)
+		if err != nil {
+			return best, err
+		}
+		if item.Hash != r.Hash { // of other code
+			continue
+		}
+		if t.Number == next {
+			next++
+		}
+		p.items = append(p.items, item)
+		value, known, err := p.value(item.Hash, t.Epochs)
+		if err != nil {
+			return best, err
+		}
+		if known && !math.IsNaN(value) && (!best.known || t.Epochs > best.Epochs || t.Epochs == best.Epochs && value > best.value) {
+			best = earlier{t, value, true}
 		}
 	}
 	return best, nil

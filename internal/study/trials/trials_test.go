@@ -94,7 +94,7 @@ func TestRoundsShareASession(t *testing.T) {
 // TestASearchBetweenRoundsHasNotEnded, though all its runs have; one that is over has.
 func TestASearchBetweenRoundsHasNotEnded(t *testing.T) {
 	lab, f := searchLab(t), tinyFile(t)
-	p, err := planOf(lab.Reader, f, nil, nil)
+	p, err := planOf(lab.Reader, f, nil)
 	must(t, err)
 	_, err = study.Save(lab, f.Name, f.Title, f.Source, p.items)
 	must(t, err)

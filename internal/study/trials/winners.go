@@ -57,11 +57,7 @@ func cellsOf(lab *store.Reader, f *study.File, keys []string) (cells []*cell, er
 	if err != nil {
 		return nil, err
 	}
-	runs, err := lab.StudyRuns(f.Name)
-	if err != nil {
-		return nil, err
-	}
-	asked, err := planOf(lab, f, runs, nil)
+	asked, err := planOf(lab, f, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func TestWinnersOfAStudy(t *testing.T) {
 		}
 	}
 	refused(f, "the search seeded has not begun")
-	plan, err := planOf(lab.Reader, f, nil, nil)
+	plan, err := planOf(lab.Reader, f, nil)
 	must(t, err)
 	_, err = study.Save(lab, f.Name, f.Title, f.Source, plan.items)
 	must(t, err)
