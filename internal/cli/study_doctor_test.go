@@ -532,3 +532,44 @@ func TestPagesOfScriptsUseTheirWords(t *testing.T) {
 		t.Error("the page does not say where the values end")
 	}
 }
+
+// TestASearchWhoseLongRunsHaveNoValues has no best, trains nothing more, and ends: a value of a shorter run is none of the model that was asked for.
+func TestASearchWhoseLongRunsHaveNoValues(t *testing.T) {
+	const want = "no best: no trial that went to epoch 9 has a value of test/loss there"
+	for _, from := range []string{"8", "1"} {
+		file, lab := scriptStudy(t, strings.Replace(fmt.Sprintf(scriptSearch, "random", "hyperband"), `name = "found"`, "name = \"found\"\nseeds = 2", 1))
+		text := strings.Replace(shellTrainer, `\"test/loss\": $loss`, `\"test/loss\": $([ $e -gt `+from+` ] && echo '"NaN"' || echo $loss)`, 1)
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var out, errs strings.Builder
+		code := run(t.Context(), []string{"--lab", lab, "study", "run", file, "--set", "search.trials=7"}, &out, &errs)
+		status, _ := called(t, 0, "--lab", lab, "study", "status", "found")
+		if from == "8" && (code != 1 || !strings.Contains(out.String(), want)) || strings.Contains(out.String(), "again") || strings.Contains(out.String(), " best  ") && from == "8" || !strings.HasPrefix(status, "found: done; ") {
+			t.Errorf("from epoch %s: status %d\n%s%s\n%s", from, code, out.String(), errs.String(), status)
+		}
+	}
+}
+
+// TestOneWrongTableHidesNothing: the claims and the other tables are shown, with those settings, too, of which every run failed.
+func TestOneWrongTableHidesNothing(t *testing.T) {
+	tables := "[[table]]\ntitle = \"Losses\"\nrows = [\"wd\"]\nvalues = [\"test/loss\"]\n[[table]]\ntitle = \"Misspelt\"\nrows = [\"wd\"]\nvalues = [\"test/los\"]\n"
+	file, lab := scriptStudy(t, scriptGrid+tables)
+	failing := "case $* in *'--wd 0.5'*) echo 'ValueError: too much' >&2; exit 3;; esac\n" + shellTrainer
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(failing), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	called(t, 1, "--lab", lab, "study", "run", file)
+	out, _ := called(t, 0, "--lab", lab, "study", "judge", "mine")
+	for _, part := range []string{"mine: 1 of 2 runs are finished\n", "\nLosses\n", "\n0.5  –", "0 (0 of 1 runs)", "Table \"Misspelt\": no run has test/los; did you mean test/loss?."} {
+		if !strings.Contains(out, part) {
+			t.Errorf("%q is not in %s", part, out)
+		}
+	}
+	if err := os.WriteFile(file, []byte(scriptGrid+strings.Replace(tables, `rows = ["wd"]`, `rows = ["seed"]`, 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs := called(t, 2, "--lab", lab, "study", "judge", file); !strings.Contains(errs, `"seed", which is not a setting; did you mean run.seed?`) {
+		t.Error(errs)
+	}
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -25,6 +26,7 @@ type judgedStudy struct {
 	Of     int            `json:"of"`
 	Claims []judge.Claim  `json:"claims"`
 	Tables []judge.Tabled `json:"tables"`
+	Notes  []string       `json:"notes,omitempty"` // tables that cannot be filled, and why
 	stored bool           // the claims are those of the file when it last ran
 }
 
@@ -61,26 +63,19 @@ func (c *studyJudgeCmd) Run(a *app) error {
 	if len(questions.Claims)+len(questions.Tables) == 0 {
 		return fmt.Errorf("study %s has no claims or tables; write them into its file as [[claim]] and [[table]] (docs/trainers.md), and give the file: collapse study judge FILE", name)
 	}
-	runs, err := finishedOf(lab, name)
+	runs, err := endedOf(lab, name)
 	if err != nil {
 		return err
 	}
 	answers, err := judge.Questions{Claims: questions.Claims}.Judge(runs)
-	tables := []judge.Tabled{}
-	for _, t := range questions.Tables {
-		filled, wrong := t.Fill(runs)
-		if err == nil {
-			err = wrong
-		}
-		tables = append(tables, filled)
-	}
-	if broken := judge.ReadError(runs); broken != nil {
-		err = broken
-	}
-	if err != nil {
+	if err := cmp.Or(judge.ReadError(runs), err); err != nil {
 		return err
 	}
-	found := judgedStudy{name, len(runs), s.Runs, answers.Claims, tables, name == c.Study}
+	tables, notes := findings.Tabulate(questions.Tables, runs)
+	if err := judge.ReadError(runs); err != nil {
+		return err
+	}
+	found := judgedStudy{name, s.Counts[store.Done], s.Runs, answers.Claims, append([]judge.Tabled{}, tables...), notes, name == c.Study}
 	return a.emit(found, func() { printJudged(a, found) })
 }
 
@@ -93,9 +88,9 @@ func askedOf(name, text string) (question.Set, error) {
 	return questions, nil
 }
 
-// finishedOf are the finished runs of a study, whose measures are read when a claim asks for them.
-func finishedOf(lab *store.Reader, name string) ([]judge.Run, error) {
-	done, err := lab.StudyRuns(name, store.Done)
+// endedOf are the runs of a study that finished or failed, whose measures are read when a claim asks for them.
+func endedOf(lab *store.Reader, name string) ([]judge.Run, error) {
+	done, err := lab.StudyRuns(name, store.Done, store.Failed)
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +119,9 @@ func printJudged(a *app, found judgedStudy) {
 		}
 		w.Flush()
 		a.printf("%s\n", t.Caption)
+	}
+	for _, note := range found.Notes {
+		a.printf("\n%s\n", note)
 	}
 }
 

@@ -214,6 +214,9 @@ func (s searchRow) noBest() string {
 	if done == 0 {
 		return ""
 	}
+	if slices.ContainsFunc(s.Trials, func(t trialRow) bool { return t.Value != nil }) {
+		return fmt.Sprintf("no best: no trial that went to epoch %d has a value of %s there", s.full, s.Metric)
+	}
 	return fmt.Sprintf("no best: none of %s has a value of %s at its last epoch", format.Count(done, "finished trial"), s.Metric)
 }
 

@@ -281,6 +281,12 @@ func overSeeds(runs []*judge.JudgedRun, split, key string, unit float64) track {
 
 func (t track) row(key, split, curve string) []string {
 	last := len(t.mean) - 1
+	for last > 0 && t.n[last] < t.runs { // a mean over ever fewer runs is none of the others
+		last--
+	}
+	if last < len(t.mean)-1 {
+		t.until = t.step[last]
+	}
 	half := 0
 	for i, s := range t.step {
 		if math.Abs(s-t.until/2) < math.Abs(t.step[half]-t.until/2) {

@@ -107,16 +107,21 @@ func (r Recipe) Judge() (RecipeFindings, error) {
 
 // tabulate fills tables from runs. One that cannot be filled is named in the notes.
 func tabulate(tables []judge.Table, runs []judge.Run, notes []string) (filled []judge.Tabled, said []string) {
-	said = slices.Clone(notes)
+	filled, said = Tabulate(tables, runs)
+	return filled, slices.Concat(notes, said)
+}
+
+// Tabulate fills tables from runs. notes say which cannot be filled, and why.
+func Tabulate(tables []judge.Table, runs []judge.Run) (filled []judge.Tabled, notes []string) {
 	for _, t := range tables {
 		table, err := t.Fill(runs)
 		if err != nil {
-			said = append(said, format.Capital(err.Error())+".")
+			notes = append(notes, format.Capital(err.Error())+".")
 			continue
 		}
 		filled = append(filled, table)
 	}
-	return filled, said
+	return filled, notes
 }
 
 func (r Recipe) tiles(done []*judge.JudgedRun, claims []judge.Claim) []format.Tile {

@@ -109,7 +109,7 @@ func (s Study) Judge() (f StudyFindings, err error) {
 		f.Numbers = words + ". " + f.Numbers
 	}
 	if f.Title == "" {
-		f.Title = titleOf(gs)
+		f.Title = titleOf(gs, allScripts(s.Runs))
 	}
 	f.Tiles = f.tiles(gs)
 	f.RunTable, f.Unfinished, f.Config = runTable(gs, s.Runs), unfinishedTable(s.Runs), commonSettings(s.Runs)
@@ -156,10 +156,15 @@ func saysCollapse(runs []judge.Run) bool {
 	return slices.ContainsFunc(runs, func(r judge.Run) bool { return r.OfCollapse() })
 }
 
+// allScripts reports whether all runs, finished or not, are of scripts.
+func allScripts(runs []judge.Run) bool {
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(r judge.Run) bool { return r.Kind != store.Script })
+}
+
 // titleOf names the data of a study without a title.
-func titleOf(gs []*judge.Experiment) string {
+func titleOf(gs []*judge.Experiment, scripts bool) string {
 	switch {
-	case judge.OnlyScripts(gs):
+	case judge.OnlyScripts(gs), len(gs) == 0 && scripts:
 		return "Runs of a script"
 	case len(gs) == 0:
 		return "Neural collapse"
@@ -232,7 +237,7 @@ func (f StudyFindings) tiles(gs []*judge.Experiment) []format.Tile {
 	}
 	done := len(f.Runs) - f.Failed
 	out := []format.Tile{counted(done, "finished run", "finished runs")}
-	if judge.OnlyScripts(gs) {
+	if allScripts(f.Runs) {
 		out = append(out, counted(len(gs), "setting", "settings"), tile(strconv.Itoa(f.Failed), "failed or unfinished"))
 	} else {
 		out = append(out, counted(len(curves), "loss", "losses"))

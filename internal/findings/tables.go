@@ -185,7 +185,7 @@ func program(r *judge.Run) string {
 
 // unfinishedTable lists the runs without a result, and why.
 func unfinishedTable(runs []judge.Run) format.Table {
-	if len(runs) > 0 && !slices.ContainsFunc(runs, func(r judge.Run) bool { return r.Kind != store.Script }) {
+	if allScripts(runs) {
 		return unfinishedScripts(runs)
 	}
 	t := format.Table{Columns: []string{"run", "label", "loss", "η", "seed", "state", "why"}}

@@ -38,6 +38,9 @@ func (v Vocabulary) unknown(where, key string) error {
 	if v.Script {
 		names = slices.Concat(v.Settings, scriptSettings)
 	}
+	if own := "run." + key; slices.Contains(names, own) {
+		return fmt.Errorf("%s %q, which is not a setting; did you mean %s?", where, key, own)
+	}
 	return fmt.Errorf("%s %q, which is not a setting%s", where, key, spelling.Suggestion(key, names))
 }
 

@@ -98,6 +98,10 @@ func (f file) words(given string) judge.Vocabulary {
 	for key := range space {
 		own[key] = true
 	}
+	final, _ := f.Search["final"].(map[string]any)
+	for key := range train.Flat(final) {
+		own[key] = true
+	}
 	for line := range strings.Lines(given) {
 		key, _, _ := strings.Cut(strings.TrimPrefix(line, givenMark), "=")
 		own[key] = true

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -78,6 +79,9 @@ func connect(url string, opt Options, more ...nats.Option) (*Broker, error) {
 		nats.ErrorHandler(b.heedRefusal))...)
 	if errors.Is(err, nats.ErrAuthorization) {
 		return nil, &TokenError{URL: url}
+	}
+	if untrusted := (*tls.CertificateVerificationError)(nil); errors.As(err, &untrusted) {
+		return nil, fmt.Errorf("queue: the certificate of %s: %w", url, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("queue: no server at %s: %w", url, err)

@@ -60,7 +60,7 @@ func (k *bracket) told(s *Search) bool {
 }
 
 func (k *bracket) over(s *Search) bool {
-	return len(k.there) > 0 && !k.filling() && k.told(s) && (k.rung == len(k.budgets) || len(k.there)/k.eta == 0)
+	return k.rung > 0 && !k.filling() && k.told(s) && (k.rung == len(k.budgets) || len(k.there)/k.eta == 0)
 }
 
 // filling reports whether trials have still to start.
@@ -93,7 +93,7 @@ func (k *bracket) next(s *Search) []Job {
 		return nil
 	}
 	from, to := k.budgets[k.rung-1], k.budgets[k.rung]
-	k.there = slices.Clone(s.ranked(k.there, from)[:len(k.there)/k.eta])
+	k.there = slices.DeleteFunc(s.ranked(k.there, from)[:len(k.there)/k.eta], func(t int) bool { return math.IsNaN(s.told[step{t, from}]) })
 	slices.Sort(k.there)
 	k.rung++
 	var jobs []Job
@@ -173,7 +173,8 @@ func (c Config) batches() []bracket {
 }
 
 // asha promotes a trial as soon as it is among the best 1/η of those told at its rung so far, and
-// starts a new one where none can go on (Li et al. 2020, Algorithm 2). At most Batch jobs are open.
+// starts a new one where none can go on (Li et al. 2020, Algorithm 2; there more than 1/η may leave a
+// rung, if better ones are told later, and here not). At most Batch jobs are open.
 // What it asks depends on the order in which values are told.
 type asha struct {
 	budgets  []int
@@ -215,7 +216,7 @@ func (a *asha) best(s *Search, budget int) (trial int, ok bool) {
 		return 0, false
 	}
 	for _, t := range s.ranked(there, budget)[:share] {
-		if !a.promoted[step{t, budget}] {
+		if !a.promoted[step{t, budget}] && !math.IsNaN(s.told[step{t, budget}]) {
 			return t, true
 		}
 	}

@@ -138,10 +138,25 @@ func TestAsksAndPromotions(t *testing.T) {
 		if ok && c.Schedule == Hyperband && best.Budget != c.Budget && len(at[c.Budget]) > 0 && !allNaN(s, c.Budget) {
 			t.Fatalf("the best is of budget %d", best.Budget)
 		}
-		if len(at[c.Budget]) == 0 {
+		if len(at[c.Budget]) == 0 && !c.nothingAbove(s) {
 			t.Fatalf("no trial got the whole budget")
 		}
+		for _, j := range jobs {
+			if j.From > 0 && math.IsNaN(s.told[step{j.Trial, j.From}]) {
+				t.Fatalf("trial %d goes on from %d without a value", j.Trial, j.From)
+			}
+		}
 	})
+}
+
+// nothingAbove reports whether trials without values may have kept all from going on.
+func (c Config) nothingAbove(s *Search) bool {
+	for _, r := range s.Results() {
+		if math.IsNaN(r.Value) {
+			return true
+		}
+	}
+	return false
 }
 
 func allNaN(s *Search, budget int) bool {

@@ -56,9 +56,9 @@ func (s *Server) asked(lab *store.Reader, name string, runs []judge.Run) ([]find
 	if err != nil || !questions.Any() {
 		return nil, nil
 	}
-	done, stamp := finished(runs)
+	ended, stamp := finished(runs, store.Failed) // a table has lines of settings that failed
 	return s.verdicts.get("asked "+name+" "+of.Source, stamp, func() ([]findings.Judged, error) {
-		loaded, err := onDemand(lab, done)
+		loaded, err := onDemand(lab, ended)
 		if err != nil {
 			return nil, err
 		}
@@ -142,11 +142,11 @@ func onDemand(lab *store.Reader, rows []store.Run) ([]judge.Run, error) {
 	return judge.LoadOnDemand(lab, hashes...)
 }
 
-// finished are the runs that are done, and a number that changes as soon as another one is.
-func finished(runs []judge.Run) (done []store.Run, stamp uint64) {
+// finished are the runs that are done, or of another of the given statuses, and a number that changes as soon as another one is.
+func finished(runs []judge.Run, also ...store.Status) (done []store.Run, stamp uint64) {
 	sum, line := fnv.New64a(), []byte{}
 	for _, run := range runs {
-		if run.Status == store.Done {
+		if run.Status == store.Done || slices.Contains(also, run.Status) {
 			done = append(done, run.Run)
 			sum.Write(fmt.Appendln(line[:0], run.Hash, run.Generation, run.Finished.UnixMilli()))
 		}

@@ -85,6 +85,9 @@ func (e *coordinator) connect() error {
 		if e.o.Scripts != "" {
 			scripts = " --allow-scripts DIR"
 		}
+		if e.o.CertFile != "" {
+			scripts += " --ca FILE"
+		}
 		e.o.Logf(Announcement+": collapse worker --connect %s --token-file FILE%s", e.server.URL(), scripts)
 	}
 	if e.broker, err = e.server.Connect(e.o.Queue); err != nil {

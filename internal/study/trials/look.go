@@ -60,10 +60,25 @@ func Look(lab *store.Reader, f *study.File) ([]Found, error) {
 		}
 		found[row.Place].take(row)
 	}
+	open := slices.ContainsFunc(runs, func(r store.StudyRun) bool { return r.Status != store.Done && r.Status != store.Failed })
 	for i := range found {
 		found[i].conclude(f.Search.Goal)
+		if at := found[i].Best; at >= 0 && !open && found[i].whole(f.Search) && found[i].Rows[at].Epochs < f.Search.Epochs {
+			found[i].Best = -1 // those that went on have no values
+		}
 	}
 	return found, nil
+}
+
+// whole reports whether all trials have begun, and one went to the last epoch.
+func (f *Found) whole(d *study.Search) bool {
+	begun := 0
+	for _, r := range f.Rows {
+		if r.Number < d.Trials { // not of an earlier version
+			begun++
+		}
+	}
+	return begun >= d.Trials && slices.ContainsFunc(f.Rows, func(r Row) bool { return r.Epochs >= d.Epochs })
 }
 
 // Ended reports whether the search of a study has begun all its trials and brought one to the last epoch; true for a study that is no search.
@@ -74,20 +89,20 @@ func Ended(lab *store.Reader, s store.Study) (bool, error) {
 		return true, err
 	}
 	found, err := Look(lab, f)
+	if err != nil {
+		return false, err
+	}
 	for _, p := range found {
-		whole := slices.ContainsFunc(p.Rows, func(r Row) bool { return r.Epochs >= f.Search.Epochs })
 		working := slices.ContainsFunc(p.Rows, func(r Row) bool { return r.Status != store.Failed })
-		begun := 0
-		for _, r := range p.Rows {
-			if r.Number < f.Search.Trials { // not of an earlier version
-				begun++
+		if !p.whole(f.Search) && (working || len(p.Rows) < f.Search.Trials) {
+			if s.Open() > 0 || len(p.Rows) < f.Search.Trials {
+				return false, nil
 			}
-		}
-		if begun < f.Search.Trials || !whole && working {
-			return false, err
+			plan, err := planOf(lab, f, nil) // without values nobody may go on to the last epoch
+			return err == nil && plan.last, err
 		}
 	}
-	return true, err
+	return true, nil
 }
 
 func (f *Found) take(row Row) {

@@ -84,6 +84,9 @@ func searchOf(d *study.Search, p Found) judge.Search {
 }
 
 func searchRun(r Row) judge.SearchRun {
+	if r.Status != store.Done {
+		return judge.SearchRun{Run: r.Hash, Epochs: r.Reached, Value: r.Value}
+	}
 	return judge.SearchRun{Run: r.Hash, Epochs: r.Epochs, Value: r.Value}
 }
 

@@ -272,11 +272,11 @@ func (p *plan) place(c *study.Place, memo *search.Memo) error {
 		return nil
 	}
 	result, best, ok := s.Best()
-	if further.known && (!ok || further.Epochs > result.Budget || further.Epochs == result.Budget && further.value > result.Value) {
+	if further.known && further.Epochs == p.def.Epochs && (!ok || further.Epochs > result.Budget || further.Epochs == result.Budget && further.value > result.Value) {
 		return p.addFinal(c, further.Settings)
 	}
-	if !ok {
-		return nil // every trial failed: there is nothing to train
+	if !ok || result.Budget < p.def.Epochs {
+		return nil // no trial that went to the end has a value: there is nothing to train
 	}
 	return p.addFinal(c, c.Settings(best))
 }
