@@ -170,7 +170,7 @@ func TestAnEarlierVersionOfAStudyIsTold(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Replace(scriptGrid, "wd = [0.0, 0.5]", "wd = [0.5]", 1)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs := called(t, 0, "--lab", lab, "study", "run", file); !strings.Contains(errs, "1 run of an earlier version of mine, whose file, code or settings were others, is no longer") {
+	if _, errs := called(t, 0, "--lab", lab, "study", "run", file); !strings.Contains(errs, "1 run of an earlier version of mine, whose settings the file does not ask for any more, is no longer") {
 		t.Error(errs)
 	}
 }
@@ -468,7 +468,7 @@ func TestADryRunTellsOfAnotherSpace(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Replace(fmt.Sprintf(scriptSearch, "random", "full"), "[0.0, 1.0]", "[0.0, 0.5]", 1)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	const told = "2 runs of an earlier version of found, whose file, code or settings were others, are no longer part of it"
+	const told = "2 runs of an earlier version of found, whose settings the file does not ask for any more, are no longer part of it"
 	if said := run("--dry-run"); !strings.Contains(said, told) { // the other two lie in the new space
 		t.Errorf("a dry run: %s", said)
 	}
@@ -500,7 +500,7 @@ func TestPagesOfScriptsUseTheirWords(t *testing.T) {
 	edit(strings.Replace(shellTrainer, "+ 1 / $e }", "+ 1 / $e + 0$seed / 10 }", 1))
 	edit(strings.NewReplacer("lr=0 wd=0", "lr=0 wd=0 seed=0", "--wd) wd=$2;;", "--wd) wd=$2;; --seed) seed=$2;;", "+ 1 / $e }", "+ 1 / $e + $seed / 10 }").Replace(shellTrainer))
 	out, _ := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=6")
-	if !strings.Contains(out, "best again") || strings.Contains(out, "all data") || !strings.Contains(out, "  again with 3 seeds: test/loss ") || !strings.Contains(out, " ± 0.10 (mean ± standard deviation)\n") {
+	if !strings.Contains(out, "best again") || strings.Contains(out, "all data") || !strings.Contains(out, "  again in 3 runs: test/loss ") || !strings.Contains(out, " ± 0.10 (mean ± standard deviation)\n") {
 		t.Error(out)
 	}
 	status, _ := called(t, 0, "--lab", lab, "study", "status", "found")
@@ -517,7 +517,7 @@ func TestPagesOfScriptsUseTheirWords(t *testing.T) {
 		t.Errorf("the page of one run: %v", err)
 	}
 	html := page("found")
-	for _, part := range []string{"mode: raise", "Computed again with 3 seeds: ", "Trials without a value have no line"} {
+	for _, part := range []string{"mode: raise", "Computed again with 3 runs: ", "Trials without a value have no line"} {
 		if !strings.Contains(html, part) {
 			t.Errorf("the page of the search lacks %q", part)
 		}

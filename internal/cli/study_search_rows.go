@@ -43,6 +43,7 @@ type trialRow struct {
 	Reached  int          `json:"reached"` // the last epoch with values
 	Settings []string     `json:"settings,omitempty"`
 	Value    *float64     `json:"value"`
+	Newest   *float64     `json:"newest,omitempty"` // of a run under way, the value at the last epoch with values
 	Test     *float64     `json:"test_accuracy"`
 	Error    string       `json:"error,omitempty"`
 	Command  string       `json:"command,omitempty"` // how a script was started
@@ -58,6 +59,9 @@ func trialRowOf(lab *store.Reader, r trials.Row) trialRow {
 	}
 	if !math.IsNaN(r.Value) {
 		row.Value = &r.Value
+	}
+	if !math.IsNaN(r.Newest) {
+		row.Newest = &r.Newest
 	}
 	if !math.IsNaN(r.Test) {
 		row.Test = &r.Test
@@ -143,7 +147,11 @@ func printSearches(a *app, rows []searchRow) {
 			if t.Status != store.Done {
 				epochs = fmt.Sprintf("%d/%d", t.Reached, t.Epochs)
 			}
-			safetext.Fprintf(w, "  %s\t%s\t%s\t", name, epochs, orDash(t.Value))
+			value := orDash(t.Value)
+			if t.Newest != nil {
+				value = "now " + orDash(t.Newest)
+			}
+			safetext.Fprintf(w, "  %s\t%s\t%s\t", name, epochs, value)
 			fmt.Fprint(w, test)
 			safetext.Fprintf(w, "%s\t%s\n", s.state(t), strings.Join(study.InWords(t.Settings), ", "))
 		}
@@ -174,7 +182,7 @@ func printSearches(a *app, rows []searchRow) {
 				a.printf("  as good: trial %s\n", format.List(same))
 			}
 			if again := s.again(); len(again) > 1 {
-				a.printf("  again with %d seeds: %s %s (mean ± standard deviation)\n", len(again), s.Metric, format.PlusMinus(judge.Mean(again), judge.Deviation(again)))
+				a.printf("  again in %s: %s %s (mean ± standard deviation)\n", format.Count(len(again), "run"), s.Metric, format.PlusMinus(judge.Mean(again), judge.Deviation(again)))
 			}
 			if t.Command != "" {
 				a.print("  started as: " + safetext.Line(t.Command) + "\n") // not folded, to be copied

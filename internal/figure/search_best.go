@@ -141,7 +141,7 @@ func FoundBySearch(s judge.Search) string {
 		again = fmt.Sprintf(" It was started as %s; the lab has its files in runs/%.12s….", s.Command, s.Trials[s.Best].Run)
 	}
 	if n := len(s.Again); n > 1 {
-		again += fmt.Sprintf(" Computed again with %d seeds: %s, mean ± standard deviation.", n, format.PlusMinus(judge.Mean(s.Again), judge.Deviation(s.Again)))
+		again += fmt.Sprintf(" Computed again with %s: %s, mean ± standard deviation.", format.List(append(slices.Clone(s.With), format.Count(n, "run"))), format.PlusMinus(judge.Mean(s.Again), judge.Deviation(s.Again)))
 	}
 	return fmt.Sprintf("%s: %s %s with %s (run %.12s).%s", words, s.Called, format.Digits(s.Trials[s.Best].Value), bestSettings(s), s.Trials[s.Best].Run, again)
 }

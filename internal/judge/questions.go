@@ -15,7 +15,7 @@ var Rules = struct{ Claims, Own, Searches, Fig1, Thresholds string }{
 		"A claim of the paper asks one of its sentences, which is quoted; limits and bands in it are ours.",
 	Own: "Each seed gives one value of the effect; intervals are Student’s 95 % intervals over at least 5 seeds. A claim holds if the interval lies on the claimed side and does not hold if it lies on the other side; " +
 		"if it reaches both, these runs cannot tell. A claim about several cells holds only if the interval of each supports it, unless its sentence is about their mean; it holds partly if a cell contradicts it (after Holm’s correction). " +
-		"Runs that report a training accuracy below 99.9 % are left out, unless the claim counts them.",
+		"A claim about collapse leaves out runs that report a training accuracy below 99.9 %, unless it counts them.",
 	Searches:   "Each search of one combination and seed gives one value; intervals are Student’s 95 % intervals over searches.",
 	Fig1:       "Nguyen et al. 2023, Memorization-Dilation, Fig. 1. A claim is judged only on regular runs in the terminal phase, with training accuracy of at least 99.9 % on the labels trained on; intervals are Student’s 95 % intervals over seeds.",
 	Thresholds: "A run is degenerate (our definition) if the smallest norm of its clean class means is below a tenth of the largest. Each claim states the band within which two values count as equal, and why.",

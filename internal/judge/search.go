@@ -19,7 +19,8 @@ type Search struct {
 	Default *SearchRun // the default settings, at the full budget
 	Final   [2]float64 // mean test accuracy with all training samples: the best settings, the default; NaN: none
 	Command string     // how the best run of a script was started; "" if that is not known
-	Again   []float64  // of a script, the metric of the best settings with further seeds
+	Again   []float64  // of a script, the metric of the best settings in the runs of [search.final]
+	With    []string   // the settings of these, but for their seed
 	Spent   int        // epochs of all trials
 	Whole   int        // epochs had none been stopped early
 }

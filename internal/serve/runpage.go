@@ -34,6 +34,7 @@ type runPage struct {
 	Columns  []logColumn
 	Rerun    string // the command that resumes it or computes it again
 	Command  string // how its script was started
+	Folder   string // of its files
 	Output   string // the end of what that wrote
 }
 
@@ -115,7 +116,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	p.Log = logOf(&run, p.Columns)
 	p.Rerun = rerun(run.Run, dir)
 	if run.Kind == store.Script {
-		p.Command, p.Output = script.Command(dir), script.Output(dir, logLines)
+		p.Command, p.Output, p.Folder = script.Command(dir), script.Output(dir, logLines), dir
 	}
 	s.write(w, http.StatusOK, "run", &p) // a pointer, because the template calls methods of the run
 	return nil

@@ -18,7 +18,7 @@ func Displaced(name string, before []store.StudyRun, items []Item) string {
 	if len(before) == 0 {
 		return ""
 	}
-	why, how := "whose file, code or settings were others", "once the change is undone"
+	why, how := "whose settings the file does not ask for any more", "once the change is undone"
 	if changed := changedFiles(before, items); len(changed) > 0 && sameNow(changed, items) {
 		why, how = "in which [trainer] same_as was not there", "without that line"
 	} else if len(changed) > 0 {

@@ -14,7 +14,7 @@ func TestDisplaced(t *testing.T) {
 		t.Errorf("nobody has begun them: %s", words)
 	}
 	before[1].Status = store.Interrupted
-	if words := Displaced("s", before, nil); !strings.HasPrefix(words, "1 run of an earlier version of s, whose file, code or settings were others, is no longer part of it") || strings.Contains(words, "same_as") {
+	if words := Displaced("s", before, nil); !strings.HasPrefix(words, "1 run of an earlier version of s, whose settings the file does not ask for any more, is no longer part of it") || strings.Contains(words, "same_as") {
 		t.Error(words)
 	}
 	if words := Displaced("s", before, []Item{{Hash: "b"}}); words != "" {

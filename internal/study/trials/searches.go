@@ -72,6 +72,11 @@ func searchOf(d *study.Search, p Found) judge.Search {
 			which = 1
 		} else if !math.IsNaN(r.Value) {
 			s.Again = append(s.Again, r.Value)
+			for _, setting := range r.Trial.Final {
+				if key, value, _ := strings.Cut(setting, "="); key != "run.seed" && !slices.Contains(s.With, key+" "+value) {
+					s.With = append(s.With, key+" "+value)
+				}
+			}
 		}
 		sums[which], counts[which] = sums[which]+r.Test, counts[which]+1
 	}
