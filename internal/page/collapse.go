@@ -2,10 +2,11 @@ package page
 
 import (
 	"crypto/sha256"
-	_ "embed"
 	"encoding/base64"
 	"html/template"
+	"io/fs"
 	"math"
+	"sync"
 	"time"
 
 	"collapse.example/collapse/internal/chart"
@@ -29,8 +30,13 @@ type Collapse struct {
 	Generated time.Time
 }
 
-//go:embed collapse.js
-var collapseScript string
+var collapseScript = sync.OnceValue(func() string {
+	text, err := fs.ReadFile(Sources(), "collapse.js")
+	if err != nil {
+		panic("page: " + err.Error()) // the program lacks its own file
+	}
+	return string(text)
+})
 
 // collapsePage is what the template prints.
 type collapsePage struct {
@@ -69,8 +75,8 @@ func (c *Collapse) Write(to *outfile.Folder) (index string, err error) {
 	if err != nil {
 		return "", err
 	}
-	p := collapsePage{Collapse: *c, Script: template.JS(collapseScript), Made: format.Time(c.Generated)}
-	hash := sha256.Sum256([]byte(collapseScript))
+	p := collapsePage{Collapse: *c, Script: template.JS(collapseScript()), Made: format.Time(c.Generated)}
+	hash := sha256.Sum256([]byte(collapseScript()))
 	p.Images = "data:; script-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'"
 	if err := p.shoot(opened); err != nil {
 		return "", err

@@ -2,9 +2,10 @@ package page
 
 import (
 	"bytes"
-	"embed"
+	_ "embed"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"regexp"
 	"sync"
 	"sync/atomic"
@@ -12,10 +13,16 @@ import (
 	"collapse.example/collapse/internal/chart"
 	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/zipped"
 )
 
-//go:embed *.html
-var sources embed.FS
+//go:generate go run ../zipped/gen pages.zip.br *.html collapse.js
+
+//go:embed pages.zip.br
+var packed []byte
+
+// Sources are the templates and the script of pages.
+var Sources = sync.OnceValue(func() fs.FS { return zipped.Files(packed) })
 
 // templates are every page and the parts they share (parts.html), parsed when the first page is made: most commands make
 // none.
@@ -32,7 +39,7 @@ func Parts() *template.Template {
 		"signs":    signs,
 		// explained is where a word is explained; the live page has such a place, a page of one file has a section of its own
 		"explained": func(any) string { return "" },
-	}).ParseFS(sources, "*.html"))
+	}).ParseFS(Sources(), "*.html"))
 }
 
 var rendered atomic.Int64

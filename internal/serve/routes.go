@@ -3,7 +3,7 @@ package serve
 import (
 	"bytes"
 	"context"
-	"embed"
+	_ "embed"
 	"errors"
 	"fmt"
 	"html/template"
@@ -16,10 +16,13 @@ import (
 	"collapse.example/collapse/internal/figure"
 	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/zipped"
 )
 
-//go:embed templates/*.html
-var templateFiles embed.FS
+//go:generate go run ../zipped/gen templates.zip.br templates/*.html
+
+//go:embed templates.zip.br
+var templateFiles []byte
 
 // templates are those of saved pages, with the live pages' own frame and lists in place of theirs. They are parsed on the first request
 // for a page: most calls of the program serve none.
@@ -31,7 +34,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"plain":   plainList,
 
 		"explained": explained,
-	}).ParseFS(templateFiles, "templates/*.html"))
+	}).ParseFS(zipped.Files(templateFiles), "templates/*.html"))
 })
 
 // Handler is everything the server answers, behind its guard.

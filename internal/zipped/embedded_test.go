@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/python"
 	"collapse.example/collapse/recipes"
 )
@@ -20,6 +21,7 @@ func TestTheProgramHoldsTheFiles(t *testing.T) {
 		least    int
 	}{
 		{"recipes", recipes.Files(), []string{"*.toml"}, 50},
+		{"internal/page", page.Sources(), []string{"*.html", "collapse.js"}, 8},
 		{"python", python.Files(), []string{"collapse/__init__.py", "collapse/engine/*.py"}, 15},
 	} {
 		at := os.DirFS(filepath.Join("../..", folder.name))
@@ -31,6 +33,7 @@ func TestTheProgramHoldsTheFiles(t *testing.T) {
 			}
 			there = append(there, names...)
 		}
+		slices.Sort(there)
 		err := fs.WalkDir(folder.held, ".", func(name string, e fs.DirEntry, err error) error {
 			if err == nil && !e.IsDir() {
 				held = append(held, name)
