@@ -472,7 +472,7 @@ func TestADryRunTellsOfAnotherSpace(t *testing.T) {
 	if said := run("--dry-run"); !strings.Contains(said, told) { // the other two lie in the new space
 		t.Errorf("a dry run: %s", said)
 	}
-	if said := run(); strings.Index(said, told) < 0 || strings.Index(said, told) > strings.Index(said, "trial 1") {
+	if said := run(); !strings.Contains(said, told) || strings.Index(said, told) > strings.Index(said, "trial 1") {
 		t.Error(said)
 	}
 }
