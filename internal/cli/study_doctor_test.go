@@ -499,9 +499,9 @@ func TestPagesOfScriptsUseTheirWords(t *testing.T) {
 	}
 	edit(strings.Replace(shellTrainer, "+ 1 / $e }", "+ 1 / $e + 0$seed / 10 }", 1))
 	edit(strings.NewReplacer("lr=0 wd=0", "lr=0 wd=0 seed=0", "--wd) wd=$2;;", "--wd) wd=$2;; --seed) seed=$2;;", "+ 1 / $e }", "+ 1 / $e + $seed / 10 }").Replace(shellTrainer))
-	out, _ := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=6")
-	if !strings.Contains(out, "best again") || strings.Contains(out, "all data") || !strings.Contains(out, "  again in 3 runs: test/loss ") || !strings.Contains(out, " ± 0.10 (mean ± standard deviation)\n") {
-		t.Error(out)
+	out, errs := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=6")
+	if !strings.Contains(errs, "  best again, lr ") || strings.Contains(errs, "on all samples") || !strings.Contains(out, "best again") || strings.Contains(out, "all data") || !strings.Contains(out, "  again in 3 runs: test/loss ") || !strings.Contains(out, " ± 0.10 (mean ± standard deviation)\n") {
+		t.Error(out, errs)
 	}
 	status, _ := called(t, 0, "--lab", lab, "study", "status", "found")
 	_, folder, kept := strings.Cut(status, "  a copy of that code: ")

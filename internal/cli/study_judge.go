@@ -130,7 +130,7 @@ func (a *app) printClaims(claims []judge.Claim) {
 	a.printBySource("", claims, func(claim judge.Claim) {
 		a.print(a.verdictMark(claim.Verdict))
 		a.printf("%-14s %s\n", claim.Verdict, claim.Statement)
-		for _, line := range []string{claim.Cited(), claim.Reason, contradicted(claim), claim.Averaged()} {
+		for _, line := range []string{claim.Cited(), claim.Reason, contradicted(claim), claim.Closest(), claim.Averaged()} {
 			if line != "" {
 				a.print(a.verdictMark(""))
 				a.printf("%-14s %s\n", "", line)

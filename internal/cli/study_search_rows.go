@@ -60,9 +60,7 @@ func trialRowOf(lab *store.Reader, r trials.Row) trialRow {
 	if !math.IsNaN(r.Value) {
 		row.Value = &r.Value
 	}
-	if !math.IsNaN(r.Newest) {
-		row.Newest = &r.Newest
-	}
+	row.Newest = r.Newest
 	if !math.IsNaN(r.Test) {
 		row.Test = &r.Test
 	}

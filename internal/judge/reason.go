@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -176,6 +177,32 @@ func (f *found) deciding() string {
 		return fmt.Sprintf("; about %d seeds of this spread would decide it", f.Needed)
 	}
 	return fmt.Sprintf("; about %d seeds of this spread would decide all that is open", f.Needed)
+}
+
+// Closest names the cell whose interval comes closest to what a claim about several cells denies, where it holds in all of them; "" otherwise.
+func (c Claim) Closest() string {
+	e := c.Effect
+	if e == nil || c.Verdict != Holds || e.Mean || len(e.Cells) < 2 || e.kind().line {
+		return ""
+	}
+	low, high := math.Inf(-1), math.Inf(1) // what the claim allows
+	switch {
+	case e.Band != nil && !e.kind().apart:
+		low, high = e.Band[0], e.Band[1]
+	case e.Kind == Less && e.Unit == difference:
+		high = 0
+	case e.Kind == Less:
+		high = 1
+	case e.Kind == More && e.Unit == difference:
+		low = 0
+	case e.Kind == More:
+		low = 1
+	default:
+		return ""
+	}
+	room := func(cell Cell) float64 { return math.Min(float64(cell.Lo)-low, high-float64(cell.Hi)) }
+	at := slices.MinFunc(e.Cells, func(a, b Cell) int { return cmp.Compare(room(a), room(b)) })
+	return fmt.Sprintf("closest in %s: %s (%s to %s)", at.Name, format.Digits(float64(at.Value)), format.Digits(float64(at.Lo)), format.Digits(float64(at.Hi)))
 }
 
 // unsupported are the cells whose own interval does not support the claim.

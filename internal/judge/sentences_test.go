@@ -132,6 +132,31 @@ func TestVerdictsAreRestated(t *testing.T) {
 	}
 }
 
+// TestTheClosestCell of a claim that holds in all is the one whose interval reaches farthest towards the other side.
+func TestTheClosestCell(t *testing.T) {
+	cell := func(name string, by float64) judge.Cell {
+		each := &judge.BySeed{}
+		for i := range 6 {
+			each.Left, each.Right = append(each.Left, judge.Quantity(10+by+.1*float64(i%3))), append(each.Right, 10)
+		}
+		return judge.Cell{Name: name, Each: each}
+	}
+	seeds := []uint64{1, 2, 3, 4, 5, 6}
+	for _, of := range []struct {
+		kind string
+		band *[2]float64
+		by   [3]float64
+		want string
+	}{{judge.More, nil, [3]float64{3, 1, 2}, "closest in b: 1.10 (1.01 to 1.19)"}, {judge.Less, nil, [3]float64{-1, -3, -2}, "closest in a: −0.900 (−0.994 to −0.806)"},
+		{judge.Equal, &[2]float64{-4, 2}, [3]float64{-3, 0, 1}, "closest in c: 1.10 (1.01 to 1.19)"}, {judge.More, nil, [3]float64{3, -1, 2}, ""}, {judge.Differ, &[2]float64{-1, 1}, [3]float64{3, 4, 5}, ""}} {
+		e := judge.Effect{Kind: of.kind, Unit: "difference", Band: of.band, Replicates: seeds, Cells: []judge.Cell{cell("a", of.by[0]), cell("b", of.by[1]), cell("c", of.by[2])}}
+		got, err := judge.Claim{Effect: &e}.FromSeeds()
+		if err != nil || got.Closest() != of.want || of.want != "" && got.Verdict != judge.Holds {
+			t.Errorf("%s %v: %s, %q; wanted %q (%v)", of.kind, of.by, got.Verdict, got.Closest(), of.want, err)
+		}
+	}
+}
+
 // TestSeedsThatAllGiveTheEdge: the interval is a point, which lies on neither side.
 func TestSeedsThatAllGiveTheEdge(t *testing.T) {
 	six := []judge.Quantity{1, 2, 3, 4, 5, 6}

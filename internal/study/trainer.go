@@ -307,7 +307,8 @@ func (s scripts) trial(c *Place, t Trial) (Item, int, error) {
 		spec.Epochs, spec.Horizon = t.Epochs, c.def.Epochs
 	}
 	t.Epochs = spec.Epochs
-	item, err := scriptItem(spec, t.note())
+	note := strings.Replace(t.note(), onAllSamples, " again", 1) // its data are the same
+	item, err := scriptItem(spec, note)
 	return item, spec.Epochs, err
 }
 

@@ -40,6 +40,8 @@ func TrialOf(payload string) (t Trial) {
 	return t
 }
 
+const onAllSamples = " on all samples"
+
 // note returns text such as "ce, seed 1: trial 3 to epoch 9, lr 0.0123".
 func (t Trial) note() string {
 	var words []string
@@ -50,9 +52,9 @@ func (t Trial) note() string {
 	case RoleTrial:
 		words = append(words, fmt.Sprintf("trial %d to epoch %d", t.Number+1, t.Epochs))
 	case RoleBest:
-		words = append(words, "best on all samples")
+		words = append(words, "best"+onAllSamples)
 	case RoleDefaultFinal:
-		words = append(words, "default on all samples")
+		words = append(words, "default"+onAllSamples)
 	default:
 		words = append(words, t.Role)
 	}

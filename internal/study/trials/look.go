@@ -15,10 +15,10 @@ type Row struct {
 	Hash    string
 	Status  store.Status
 	Error   string
-	Reached int     // the last epoch with values, of this run or of one that it goes on from
-	Value   float64 // the search's metric at the run's last epoch; NaN: none
-	Newest  float64 // the newest value of a run that is under way; NaN: none
-	Test    float64 // test accuracy at that epoch
+	Reached int      // the last epoch with values, of this run or of one that it goes on from
+	Value   float64  // the search's metric at the run's last epoch; NaN: none
+	Newest  *float64 // the newest value of a run that is under way; nil: none
+	Test    float64  // test accuracy at that epoch
 }
 
 func (r Row) ended() bool { return r.Status == store.Done || r.Status == store.Failed }
@@ -46,7 +46,7 @@ func Look(lab *store.Reader, f *study.File) ([]Found, error) {
 		found[i] = Found{Where: c.Where, Best: -1, Whole: f.Search.Trials * f.Search.Epochs}
 	}
 	for _, r := range runs {
-		row := Row{Trial: study.TrialOf(r.Payload), Hash: r.Hash, Status: r.Status, Error: r.Error, Reached: int(r.Epoch), Value: math.NaN(), Newest: math.NaN(), Test: math.NaN()}
+		row := Row{Trial: study.TrialOf(r.Payload), Hash: r.Hash, Status: r.Status, Error: r.Error, Reached: int(r.Epoch), Value: math.NaN(), Test: math.NaN()}
 		if row.Role == "" || row.Place < 0 || row.Place >= len(found) {
 			continue // left from an earlier source of the study
 		}
@@ -60,8 +60,12 @@ func Look(lab *store.Reader, f *study.File) ([]Found, error) {
 			}
 		}
 		if r.Status == store.Running || r.Status == store.Interrupted {
-			if row.Newest, err = lastOf(lab, r.Hash, f.Search.Key(), row.Reached); err != nil {
+			newest, err := lastOf(lab, r.Hash, f.Search.Key(), row.Reached)
+			if err != nil {
 				return nil, err
+			}
+			if !math.IsNaN(newest) {
+				row.Newest = &newest
 			}
 		}
 		found[row.Place].take(row)
