@@ -65,7 +65,11 @@ func (c runsDiffCmd) Run(a *app, r *store.Reader) error {
 
 func printDiff(a *app, found runsDiffer) {
 	if len(found.Settings)+len(found.Code) == 0 {
-		a.printf("These runs have the same configuration.\n")
+		if found.Runs[0] != found.Runs[1] {
+			a.printf("These runs have the same settings and the same code, which counts as another in one of them ([trainer] same_as).\n")
+			return
+		}
+		a.printf("That is one run.\n")
 		return
 	}
 	if len(found.Settings) > 0 {

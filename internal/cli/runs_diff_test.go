@@ -38,7 +38,7 @@ func TestRunsDiff(t *testing.T) {
 	if strings.Contains(out, "trainer.code") || strings.Contains(out, "\nwd") {
 		t.Error(out)
 	}
-	if out, _ := called(t, exitOK, "--lab", lab, "runs", "diff", first, first); out != "These runs have the same configuration.\n" {
+	if out, _ := called(t, exitOK, "--lab", lab, "runs", "diff", first, first); out != "That is one run.\n" {
 		t.Error(out)
 	}
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())

@@ -152,6 +152,9 @@ func (c *studyRunCmd) grid(a *app, f *study.File, o coordinator.Options) error {
 		return err
 	}
 	defer c.beside(a)()
+	if err := study.AsItIs(lab.Reader, items); err != nil {
+		return err
+	}
 	longer, err := study.GoOn(lab.Reader, items)
 	if err != nil {
 		return err
@@ -186,6 +189,9 @@ func noteLonger(a *app, l study.Longer) {
 	if l.Rows > 0 {
 		a.notef("%s at the beginning: of the finished ones that are shorter the lab has the numbers alone\n", format.Count(l.Rows, "run")+map[bool]string{true: " starts", false: " start"}[l.Rows == 1])
 	}
+	if l.Bare > 0 {
+		a.notef("%s at the beginning: the script has left no checkpoint of the finished ones that are shorter\n", format.Count(l.Bare, "run")+map[bool]string{true: " starts", false: " start"}[l.Bare == 1])
+	}
 	if l.Anew > 0 {
 		a.notef("%s at the beginning, though the lab has finished ones of %d epochs: the script may have made its schedule for those. To go on from them with that schedule, interrupt this and write horizon = %d under [trainer]\n",
 			format.Count(l.Anew, "run")+map[bool]string{true: " starts", false: " start"}[l.Anew == 1], l.Before, l.Before)
@@ -213,14 +219,18 @@ func dryRunOfScript(a *app, f *study.File, items []study.Item) error {
 	failed, missing, displaced := 0, len(items), ""
 	lab, err := a.reader()
 	if err == nil {
-		longer, wrong := study.GoOn(lab, slices.Clone(items))
+		if err := study.AsItIs(lab, items); err != nil {
+			return err
+		}
+		going := slices.Clone(items)
+		longer, wrong := study.GoOn(lab, going)
 		if wrong != nil {
 			return wrong
 		}
 		noteLonger(a, longer)
 		var before []store.StudyRun
 		if before, err = lab.StudyRuns(f.Name); err == nil {
-			displaced = study.Displaced(f.Name, before, items)
+			displaced = study.Displaced(f.Name, before, going)
 			_, failed, missing, err = study.Counts(lab, items)
 		}
 	}

@@ -297,7 +297,7 @@ func TestCodeThatIsSaidToBeTheSame(t *testing.T) {
 	edit(file, scriptGrid)
 	run(4) // of the commented code, which the line then leaves out
 	edit(file, same)
-	if said := run(4); !strings.Contains(said, "2 runs of an earlier version of mine, in which [trainer] same_as was not there, are no longer part of it") || !strings.Contains(said, "count again without that line\n") {
+	if said := run(4); !strings.Contains(said, "2 runs of mine count no more: by [trainer] same_as, runs of the earlier code count in their place") {
 		t.Error(said)
 	}
 	run(5, "--set", "wd=[0.0, 0.25]")
@@ -336,7 +336,7 @@ func TestAReportTellsWhichSettingsFailed(t *testing.T) {
 	}
 	_, repeat, _ := strings.Cut(string(html), `<section id="repeat">`)
 	repeat = stdhtml.UnescapeString(repeat)
-	if want := "<pre>collapse study run mine.toml --set lr=0.2 --set 'note=it'\\''s so'\n"; !strings.Contains(repeat, want) || !strings.Contains(repeat, "# --set note=it's so\n"+scriptGrid) {
+	if want := "<pre>collapse --lab " + lab + " study run mine.toml --set lr=0.2 --set 'note=it'\\''s so'\n"; !strings.Contains(repeat, want) || !strings.Contains(repeat, "# --set note=it's so\n"+scriptGrid) {
 		t.Errorf("%s\nlacks %s, or the study's file", repeat, want)
 	}
 	for _, part := range []struct{ title, value string }{{"Last values by settings", "<td>0</td>"}, {"Last values by settings", "<td>0.5</td><td>–</td><td>0 (0 of 1 runs)</td>"}, {"<h3>Failed or unfinished</h3>", "<td>0.5</td>"}, {"<h3>Finished</h3>", "<td>0</td>"}} {
@@ -500,7 +500,7 @@ func TestPagesOfScriptsUseTheirWords(t *testing.T) {
 	edit(strings.Replace(shellTrainer, "+ 1 / $e }", "+ 1 / $e + 0$seed / 10 }", 1))
 	edit(strings.NewReplacer("lr=0 wd=0", "lr=0 wd=0 seed=0", "--wd) wd=$2;;", "--wd) wd=$2;; --seed) seed=$2;;", "+ 1 / $e }", "+ 1 / $e + $seed / 10 }").Replace(shellTrainer))
 	out, errs := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=6")
-	if !strings.Contains(errs, "  best again, lr ") || strings.Contains(errs, "on all samples") || !strings.Contains(out, "best again") || strings.Contains(out, "all data") || !strings.Contains(out, "  again in 3 runs: test/loss ") || !strings.Contains(out, " ± 0.10 (mean ± standard deviation)\n") {
+	if !strings.Contains(errs, "  best again, lr ") || strings.Contains(errs, "on all samples") || !strings.Contains(out, "best again") || strings.Contains(out, "all data") || !strings.Contains(out, "  again in 3 runs: test/loss ") || strings.Count(out, "  best again: run ") != 3 || !strings.Contains(out, " ± 0.10 (mean ± standard deviation)\n") {
 		t.Error(out, errs)
 	}
 	status, _ := called(t, 0, "--lab", lab, "study", "status", "found")
@@ -571,5 +571,41 @@ func TestOneWrongTableHidesNothing(t *testing.T) {
 	}
 	if _, errs := called(t, 2, "--lab", lab, "study", "judge", file); !strings.Contains(errs, `"seed", which is not a setting; did you mean run.seed?`) {
 		t.Error(errs)
+	}
+}
+
+// TestBothVersionsOfTheSameCodeCount: a run that only the code as it is has computed is not computed again under the name of the earlier one; grids
+// and searches.
+func TestBothVersionsOfTheSameCodeCount(t *testing.T) {
+	for name, of := range map[string]struct {
+		text        string
+		small       string
+		first, more int
+	}{"grid": {scriptGrid, "wd=[0.0]", 1, 2}, "search": {fmt.Sprintf(scriptSearch, "random", "full"), "search.trials=2", 2, 9}} {
+		file, lab := scriptStudy(t, of.text)
+		script, log := filepath.Join(filepath.Dir(file), "train.sh"), filepath.Join(filepath.Dir(file), "log")
+		run := func(want int, more ...string) string {
+			t.Helper()
+			out, errs := called(t, 0, append([]string{"--lab", lab, "study", "run", file}, more...)...)
+			if text, err := os.ReadFile(log); err != nil || strings.Count(string(text), "\n") != want {
+				t.Errorf("%s: %d runs wanted, %d computed; %v", name, want, strings.Count(string(text), "\n"), err)
+			}
+			return out + errs
+		}
+		run(of.first, "--set", of.small)
+		if err := os.WriteFile(script, []byte(shellTrainer+"# a comment\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, line, told := strings.Cut(run(of.first+of.more), "with this line under [trainer]: ")
+		if line, _, _ = strings.Cut(line, "\n"); !told {
+			t.Fatalf("%s: no line is offered", name)
+		}
+		if err := os.WriteFile(file, []byte(strings.Replace(of.text, "[trainer]\n", "[trainer]\n"+line+"\n", 1)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		run(of.first+of.more, "--dry-run")
+		if said := run(of.first + of.more); !strings.Contains(said, "count in their place") {
+			t.Errorf("%s: %s", name, said)
+		}
 	}
 }

@@ -87,7 +87,8 @@ func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, 
 		err = errors.Join(err, s.failure())
 	}
 	if err == nil && sum.Failed > 0 {
-		return fmt.Errorf("%s failed; `collapse study status %s` says why, `collapse study retry %s` marks them to be tried again", format.Count(sum.Failed, "run"), grids[0], grids[0])
+		name := format.ShellWord(grids[0])
+		return fmt.Errorf("%s failed; `%s` says why, `%s` marks them to be tried again", format.Count(sum.Failed, "run"), a.next("study status "+name), a.next("study retry "+name))
 	}
 	return err
 }

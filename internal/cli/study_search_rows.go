@@ -179,8 +179,17 @@ func printSearches(a *app, rows []searchRow) {
 			if same := s.asGood(t); len(same) > 0 {
 				a.printf("  as good: trial %s\n", format.List(same))
 			}
+			for _, f := range s.Final[:min(len(s.Final), mostFinal)] {
+				if f.Role == study.RoleBest && f.Value != nil {
+					a.printf("  %s: run %.12s, %s %s, files in %s\n", names[f.Role], f.Run, s.Metric, orDash(f.Value), f.Dir)
+				}
+			}
 			if again := s.again(); len(again) > 1 {
-				a.printf("  again in %s: %s %s (mean ± standard deviation)\n", format.Count(len(again), "run"), s.Metric, format.PlusMinus(judge.Mean(again), judge.Deviation(again)))
+				own := ""
+				if slices.Contains(again, *t.Value) {
+					own = "; one of them repeats the trial itself"
+				}
+				a.printf("  again in %s: %s %s (mean ± standard deviation%s)\n", format.Count(len(again), "run"), s.Metric, format.PlusMinus(judge.Mean(again), judge.Deviation(again)), own)
 			}
 			if t.Command != "" {
 				a.print("  started as: " + safetext.Line(t.Command) + "\n") // not folded, to be copied
@@ -208,6 +217,9 @@ func (s searchRow) state(t trialRow) string {
 	}
 	return string(t.Status)
 }
+
+// mostFinal is how many of the last runs are named with their folders.
+const mostFinal = 5
 
 // noBest says why finished trials have no best.
 func (s searchRow) noBest() string {

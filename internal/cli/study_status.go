@@ -292,7 +292,8 @@ func (c *studyReportCmd) Run(a *app) error {
 		return err
 	}
 	if len(ended) == 0 {
-		return fmt.Errorf("no run of study %s has ended; collapse study resume %s computes them", c.Name, c.Name)
+		onward, err := a.onward(lab, c.Name)
+		return cmp.Or(err, fmt.Errorf("no run of study %s has ended; they are computed by: %s", c.Name, onward))
 	}
 	var hashes []string
 	for _, r := range ended {
@@ -316,7 +317,7 @@ func (c *studyReportCmd) dir() string { return cmp.Or(c.Out, filepath.Join("out"
 // repeats are the commands that repeat a study and its page, and the file that they read.
 func (c *studyReportCmd) repeats(a *app, s store.Study) (file string, commands []string) {
 	if s.Source != "" {
-		run := []string{"collapse study run", format.ShellWord(c.Name + ".toml")}
+		run := []string{a.next("study run " + format.ShellWord(c.Name+".toml"))}
 		for _, arg := range study.Arguments(s.Source) {
 			run = append(run, format.ShellWord(arg))
 		}

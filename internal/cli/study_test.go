@@ -166,7 +166,7 @@ func TestANewFileSaysWhichClaimsItDrops(t *testing.T) {
 func TestAFailedRunOfAStudyIsSaidAndRetried(t *testing.T) {
 	file, lab := studyFile(t)
 	_, errs := called(t, 1, "--lab", lab, "study", "run", file, "--seeds", "1", "--set", "optim.lr=[0.1, 1e38]")
-	if !strings.Contains(errs, "2 runs failed; `collapse study status tiny`") {
+	if !strings.Contains(errs, "2 runs failed; `collapse --lab "+lab+" study status tiny`") {
 		t.Error(errs)
 	}
 	out, _ := called(t, 0, "--lab", lab, "study", "status", "tiny")

@@ -119,7 +119,7 @@ func stoppedEarly(all []judge.Search) string {
 	stopped, trials := 0, 0
 	for _, s := range all {
 		for _, t := range s.Trials {
-			if trials++; t.Epochs < s.Budget() {
+			if trials++; t.Epochs < s.Budget() && !math.IsNaN(t.Value) {
 				stopped++
 			}
 		}

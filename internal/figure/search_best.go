@@ -15,7 +15,7 @@ import (
 // bestPicture is every trial's value in the order the trials were proposed, and the best so far.
 func bestPicture(id string, all []judge.Search) Picture {
 	p := Picture{Figure: chart.Figure{ID: id + "-best", Title: "Best so far",
-		Caption: "One point per trial of every seed, in the order proposed, at its last trained epoch. Lines: the best so far, one per search; a trial that was trained further ranks above one that was stopped, whatever their values."}}
+		Caption: "One point per trial of every seed, in the order proposed, those of an earlier version of the search last, at its last trained epoch. Lines: the best so far, one per search; a trial that was trained further ranks above one that was stopped, whatever their values."}}
 	if slices.ContainsFunc(all, func(s judge.Search) bool { return s.Default != nil }) {
 		p.Caption += " Dashed: the default settings, mean over the searches."
 	}
@@ -141,7 +141,11 @@ func FoundBySearch(s judge.Search) string {
 		again = fmt.Sprintf(" It was started as %s; the lab has its files in runs/%.12s….", s.Command, s.Trials[s.Best].Run)
 	}
 	if n := len(s.Again); n > 1 {
-		again += fmt.Sprintf(" Computed again with %s: %s, mean ± standard deviation.", format.List(append(slices.Clone(s.With), format.Count(n, "run"))), format.PlusMinus(judge.Mean(s.Again), judge.Deviation(s.Again)))
+		own := ""
+		if slices.Contains(s.Again, s.Trials[s.Best].Value) {
+			own = "; one of them repeats the trial itself"
+		}
+		again += fmt.Sprintf(" Computed again with %s: %s, mean ± standard deviation%s.", format.List(append(slices.Clone(s.With), format.Count(n, "run"))), format.PlusMinus(judge.Mean(s.Again), judge.Deviation(s.Again)), own)
 	}
 	return fmt.Sprintf("%s: %s %s with %s (run %.12s).%s", words, s.Called, format.Digits(s.Trials[s.Best].Value), bestSettings(s), s.Trials[s.Best].Run, again)
 }

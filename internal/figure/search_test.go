@@ -61,7 +61,7 @@ func TestPicturesOfSearches(t *testing.T) {
 // TestTrialsThatWereStopped are counted, and not spoken of where there are none.
 func TestTrialsThatWereStopped(t *testing.T) {
 	all := judgetest.SomeSearches([]float64{0.5}, []float64{0.4})
-	if got := stoppedEarly(all); got != ", 2 of 3 stopped early" {
+	if got := stoppedEarly(all); got != ", 1 of 3 stopped early" { // another has no value
 		t.Errorf("%q", got)
 	}
 	for i := range all[0].Trials {

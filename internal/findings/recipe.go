@@ -124,6 +124,11 @@ func Tabulate(tables []judge.Table, runs []judge.Run) (filled []judge.Tabled, no
 	return filled, notes
 }
 
+// seeded are the runs with a seed: trials of a script need have none.
+func seeded(runs []*judge.JudgedRun) []*judge.JudgedRun {
+	return slices.DeleteFunc(slices.Clone(runs), func(s *judge.JudgedRun) bool { return s.Kind == store.Script && s.Settings["run.seed"] == "" })
+}
+
 func (r Recipe) tiles(done []*judge.JudgedRun, claims []judge.Claim) []format.Tile {
 	terminal := 0
 	for _, s := range done {
@@ -134,7 +139,7 @@ func (r Recipe) tiles(done []*judge.JudgedRun, claims []judge.Claim) []format.Ti
 	tiles := append(HeldTiles(claims),
 		counted(len(done), "finished run", "finished runs"),
 		tile(strconv.Itoa(len(r.Runs)-len(done)), "failed or unfinished"),
-		counted(len(judge.Seeds(done)), "seed", "seeds"))
+		counted(len(judge.Seeds(seeded(done))), "seed", "seeds"))
 	if !ofScripts(done) { // of which nobody knows
 		tiles = append(tiles, tile(fmt.Sprintf("%d of %d", terminal, len(done)), "in the terminal phase"))
 	}

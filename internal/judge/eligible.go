@@ -83,6 +83,9 @@ func (c Claim) Averaged() string {
 // selected are the settings that expressions select.
 var selected = regexp.MustCompile(`"([^"]+)"\s*:`)
 
+// sloped finds what a slope is of, which is no mean over it.
+var sloped = regexp.MustCompile(`slope\(\s*"([^"]+)"\s*,\s*"([^"]+)"`)
+
 // averaged are the settings that runs of scripts vary and that the statement neither selects nor has cells for, seeds apart: each value that it
 // compares is a mean over them. What the program trains is averaged by the recipe that says so.
 func (s Statement) averaged(runs []*JudgedRun) []string {
@@ -92,6 +95,9 @@ func (s Statement) averaged(runs []*JudgedRun) []string {
 	said := slices.Clone(s.Cells)
 	for _, m := range selected.FindAllStringSubmatch(s.Left+s.Right, -1) {
 		said = append(said, m[1])
+	}
+	for _, m := range sloped.FindAllStringSubmatch(s.Left+s.Right, -1) {
+		said = append(said, m[1], m[2])
 	}
 	varied := map[string]bool{}
 	for _, r := range runs {

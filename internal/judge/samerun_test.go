@@ -196,3 +196,17 @@ func TestScriptsThatReportNoTrainAccuracy(t *testing.T) {
 		t.Errorf("the program's own runs without an accuracy: %s, %v", got.Reason, err)
 	}
 }
+
+// TestASlopeIsNoMean over what it is taken against; it is one over whatever else varies.
+func TestASlopeIsNoMean(t *testing.T) {
+	var runs []judge.Run
+	for i := range 36 {
+		config := fmt.Sprintf(`{"my":{"lr":%d,"act":%d},"run":{"seed":%d}}`, i%3, i/3%2, 1+i/6)
+		runs = append(runs, script(t, fmt.Sprint("run", i), config, map[string]float64{"val/f1": float64(i%3) + .01*float64(i*i%7), "a": float64(i), "b": float64(i * i)}))
+	}
+	claim := with(asks(`slope("my.lr", "val/f1")`, "0"), func(s *judge.Statement) { s.Kind = judge.More })
+	got, err := claim.Judge(runs)
+	if want := `each seed gives a mean over my.act; with cells = ["my.act"] each would be judged`; err != nil || got.Verdict != judge.Holds || !slices.Equal(got.Statistics, []string{want}) {
+		t.Errorf("%s, %q, %v", got.Verdict, got.Statistics, err)
+	}
+}

@@ -18,16 +18,17 @@ func Displaced(name string, before []store.StudyRun, items []Item) string {
 	if len(before) == 0 {
 		return ""
 	}
+	n := len(before)
 	why, how := "whose settings the file does not ask for any more", "once the change is undone"
 	if changed := changedFiles(before, items); len(changed) > 0 && sameNow(changed, items) {
-		why, how = "in which [trainer] same_as was not there", "without that line"
+		return fmt.Sprintf("%s of %s count no more: by [trainer] same_as, runs of the earlier code count in their place; the lab keeps them (collapse runs list)", format.Count(n, "run"), name)
 	} else if len(changed) > 0 {
 		why = "whose code was another (" + format.Few(slices.Sorted(maps.Keys(changed)), 3) + ")"
 		if line := sameAs(changed, before, items); line != "" {
 			how += ", or, if the runs are the same, with this line under [trainer]: " + line
 		}
 	}
-	if n := len(before); n > 1 {
+	if n > 1 {
 		return fmt.Sprintf("%d runs of an earlier version of %s, %s, are no longer part of it; the lab keeps them (collapse runs list), and they count again %s", n, name, why, how)
 	}
 	return fmt.Sprintf("1 run of an earlier version of %s, %s, is no longer part of it; the lab keeps it (collapse runs list), and it counts again %s", name, why, how)
@@ -69,6 +70,7 @@ func outside(runs []store.StudyRun, items []Item) []store.StudyRun {
 	stay := map[string]bool{}
 	for _, it := range items {
 		stay[it.Hash] = true
+		stay[TrialOf(it.Payload).From] = true // which it goes on from
 	}
 	return slices.DeleteFunc(slices.Clone(runs), func(r store.StudyRun) bool { return stay[r.Hash] })
 }
@@ -112,4 +114,39 @@ func sameAs(changed map[string]string, before []store.StudyRun, items []Item) st
 		}
 	}
 	return ""
+}
+
+// AsItIs has runs of scripts whose code counts as another by [trainer] same_as be those of the code as it is, where only these have finished: they
+// are the same runs.
+func AsItIs(lab *store.Reader, items []Item) error {
+	for i, it := range items {
+		if it.Spec.Kind != store.Script {
+			continue
+		}
+		spec, err := specOf(it.Payload)
+		if err != nil || len(spec.SameAs) == 0 {
+			continue // a payload that is none fails its run
+		}
+		spec.SameAs = nil
+		plain, err := scriptItem(spec, it.Note)
+		if err != nil {
+			return err
+		}
+		done := [2]bool{}
+		for k, hash := range []string{it.Hash, plain.Hash} {
+			run, err := lab.Run(hash)
+			if err != nil && !store.IsNotFound(err) {
+				return err
+			}
+			done[k] = err == nil && run.Status == store.Done
+		}
+		if done[0] || !done[1] {
+			continue
+		}
+		if head, _, found := strings.Cut(it.Payload, "\n"); found && strings.HasPrefix(head, trialMark) {
+			plain.Payload = head + "\n" + plain.Payload
+		}
+		items[i] = plain
+	}
+	return nil
 }

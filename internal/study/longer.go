@@ -18,6 +18,7 @@ type Longer struct {
 	Anew   int   // runs of a script that differ from finished ones in their horizon, too: they start at their beginning
 	Before int64 // the most epochs that the finished ones have
 	Rows   int   // could go on from finished ones, of which the lab has the numbers alone
+	Bare   int   // could go on from finished ones, whose script has left no checkpoint
 }
 
 // GoOn has runs of a grid that the lab lacks go on from the longest finished run that differs from them in run.epochs alone, as a trial of a
@@ -36,6 +37,8 @@ func GoOn(lab *store.Reader, items []Item) (found Longer, err error) {
 		shorter, ok := same[keyOf(m.Spec)].below(epochs)
 		if ok && rowsAlone(lab, shorter) {
 			found.Rows++
+		} else if ok && bare(lab, shorter) {
+			found.Bare++
 		} else if ok {
 			head, err := json.Marshal(Trial{Epochs: int(epochs), From: shorter.Hash})
 			if err != nil {
@@ -48,6 +51,12 @@ func GoOn(lab *store.Reader, items []Item) (found Longer, err error) {
 		}
 	}
 	return found, nil
+}
+
+// bare reports whether a script's run has left nothing to go on from.
+func bare(lab *store.Reader, run store.Run) bool {
+	checkpoints, _ := rundir.Dir(lab.RunDir(run.Hash)).Checkpoints() // without the folder there are none
+	return run.Kind == store.Script && len(checkpoints) == 0
 }
 
 // rowsAlone reports whether a copy of a lab has left the files of a run behind.

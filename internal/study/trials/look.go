@@ -73,6 +73,7 @@ func Look(lab *store.Reader, f *study.File) ([]Found, error) {
 	open := slices.ContainsFunc(runs, func(r store.StudyRun) bool { return r.Status != store.Done && r.Status != store.Failed })
 	for i := range found {
 		found[i].conclude(f.Search.Goal)
+		found[i].Whole = max(f.Search.Trials, len(found[i].Rows)) * f.Search.Epochs
 		if at := found[i].Best; at >= 0 && !open && found[i].whole(f.Search) && found[i].Rows[at].Epochs < f.Search.Epochs {
 			found[i].Best = -1 // those that went on have no values
 		}

@@ -43,6 +43,9 @@ func Run(ctx context.Context, lab *store.Lab, f *study.File, o coordinator.Optio
 		}
 		if first {
 			r.tellDisplaced(sure, o)
+			if err := r.unreported(sure); err != nil {
+				return coordinator.Summary{}, err
+			}
 		}
 		s, err := r.execute(ctx, o)
 		if err == nil && r.plan.last {
@@ -52,6 +55,16 @@ func Run(ctx context.Context, lab *store.Lab, f *study.File, o coordinator.Optio
 			return s, err
 		}
 	}
+}
+
+// unreported returns an *UnreportedError if a finished trial of the search has not one value of its metric.
+func (r *rounds) unreported(done []store.StudyRun) error {
+	for _, run := range done {
+		if slices.ContainsFunc(r.plan.items, func(it study.Item) bool { return it.Hash == run.Hash }) {
+			return unreported(r.lab.Reader, r.f, run.Hash)
+		}
+	}
+	return nil
 }
 
 // divided parts the runs of a study by when it is known whether they stay: finished trials do, or never will, once a round is planned, and others
@@ -308,7 +321,7 @@ func (p *plan) further(c *study.Place, asked map[int]study.Trial) (best earlier,
 		if t.Number, known = numbers[settings]; !known {
 			t.Number, numbers[settings] = next, next
 		}
-		item, err := c.Item(t)
+		item, err := p.item(c, t)
 		if err != nil {
 			return best, err
 		}
@@ -330,9 +343,19 @@ func (p *plan) further(c *study.Place, asked map[int]study.Trial) (best earlier,
 	return best, nil
 }
 
+// item is a run of a combination as the lab has it.
+func (p *plan) item(c *study.Place, t study.Trial) (study.Item, error) {
+	item, err := c.Item(t)
+	one := []study.Item{item}
+	if err == nil {
+		err = study.AsItIs(p.lab, one)
+	}
+	return one[0], err
+}
+
 // add adds a run of a combination to the plan and returns its hash.
 func (p *plan) add(c *study.Place, t study.Trial) (string, error) {
-	item, err := c.Item(t)
+	item, err := p.item(c, t)
 	if err != nil {
 		return "", err
 	}
