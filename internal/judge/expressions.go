@@ -12,6 +12,7 @@ import (
 
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/spelling"
+	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/measure"
 )
 
@@ -246,11 +247,15 @@ func sameSetting(have string, want any) bool {
 	return have == fmt.Sprint(want)
 }
 
-// points are x and y of the selected runs.
+// points are x and y of the selected runs. A script's have to be all that other seeds have: what else it varies would be another mix. A line
+// over noise levels does without those that have not fitted their labels.
 func (t sample) points(x, y string, where []selection) (xs, ys []float64, err error) {
 	runs, err := t.pick(where)
 	if err != nil {
 		return nil, nil, err
+	}
+	if here, all := configurations(runs), t.configurations(where); here < all && runs[0].Kind == store.Script {
+		return nil, nil, fmt.Errorf("only %d of %s may be judged", here, format.Count(all, "configuration"))
 	}
 	for _, r := range runs {
 		vx, err := r.Value(x, 1)

@@ -206,7 +206,11 @@ func TestASlopeIsNoMean(t *testing.T) {
 	}
 	claim := with(asks(`slope("my.lr", "val/f1")`, "0"), func(s *judge.Statement) { s.Kind = judge.More })
 	got, err := claim.Judge(runs)
-	if want := `each seed gives a mean over my.act; with cells = ["my.act"] each would be judged`; err != nil || got.Verdict != judge.Holds || !slices.Equal(got.Statistics, []string{want}) {
+	if want := `each seed gives a mean over my.act; with cells = ["my.act"] each would be judged`; err != nil || got.Verdict != judge.Holds || !slices.Equal(got.Statistics, []string{want}) || got.Effect.Cells[0].Seeds != 6 {
 		t.Errorf("%s, %q, %v", got.Verdict, got.Statistics, err)
+	}
+	runs[35].Status = store.Failed // and the sixth seed has another mix than the others
+	if got, err := claim.Judge(runs); err != nil || got.Effect.Cells[0].Seeds != 5 {
+		t.Errorf("%s, %v", got.Reason, err)
 	}
 }
