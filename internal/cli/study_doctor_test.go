@@ -435,6 +435,9 @@ func TestAnExtendedSearchLosesNothing(t *testing.T) {
 			if len(s.Final) != 1 || !slices.Equal(s.Final[0].Settings, append(top.Settings, "run.seed=1")) {
 				t.Errorf("%s, %d trials: all data with %+v, where the best is %+v", sampler, trials, s.Final, top)
 			}
+			if status, _ := called(t, 0, "--lab", lab, "study", "status", "found"); strings.Contains(status, fmt.Sprintf("trial %d to", trials+1)) || len(s.Trials) > trials && !strings.Contains(status, fmt.Sprintf(", %d kept of an earlier version", len(s.Trials)-trials)) {
+				t.Errorf("%s, %d trials: %s", sampler, trials, status)
+			}
 			best = *top.Value
 			before := furthest
 			furthest = map[string]int{}

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"io/fs"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"testing"
 
 	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/zipped"
 )
 
 var update = flag.Bool("update", false, "write shipped.json anew")
@@ -32,8 +35,13 @@ func TestShippedIsTheResult(t *testing.T) {
 		if err := os.WriteFile("shipped.json", want, 0o644); err != nil {
 			t.Fatal(err)
 		}
-	} else if !bytes.Equal(shipped, want) {
-		t.Error("shipped.json is not the result of docs/results/standard: go test ./internal/results -run Shipped -update")
+		if said, err := exec.Command("go", "generate", ".").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, said)
+		}
+		return // the next build has it
+	}
+	if held, err := fs.ReadFile(zipped.Files(packed), "shipped.json"); err != nil || !bytes.Equal(held, want) {
+		t.Errorf("the program does not hold the result of docs/results/standard (%v): go test ./internal/results -run Shipped -update", err)
 	}
 	got, err := Shipped()
 	if err != nil || got.Scale != "standard" || len(got.Claims) != len(whole.Claims) || len(got.Figures) != 1 {

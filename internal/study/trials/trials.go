@@ -328,7 +328,8 @@ func (p *plan) further(c *study.Place, asked map[int]study.Trial) (best earlier,
 		if item.Hash != r.Hash { // of other code
 			continue
 		}
-		if t.Number == next {
+		if t.Number == next { // a number that it never had
+			item.Note = strings.Replace(item.Note, fmt.Sprintf("trial %d to", t.Number+1), "earlier trial to", 1)
 			next++
 		}
 		p.items = append(p.items, item)
