@@ -612,3 +612,24 @@ func TestBothVersionsOfTheSameCodeCount(t *testing.T) {
 		}
 	}
 }
+
+// TestRunsWithoutCheckpointsAreNotSaidToGoOn, and those that do are no runs of an earlier version.
+func TestRunsWithoutCheckpointsAreNotSaidToGoOn(t *testing.T) {
+	bare := strings.Replace(shellTrainer, `mkdir -p "$COLLAPSE_DIR/ckpt/.tmp"; echo $sum > "$COLLAPSE_DIR/ckpt/.tmp/sum"; mv "$COLLAPSE_DIR/ckpt/.tmp" "$COLLAPSE_DIR/ckpt/$e"`, ":", 1)
+	for text, want := range map[string]string{bare: "2 runs start at the beginning: the script has left no checkpoint", shellTrainer: "2 runs go on after epoch 2"} {
+		file, lab := scriptStudy(t, strings.Replace(scriptGrid, "epochs = 4\n", "epochs = 2\nhorizon = 4\n", 1))
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		called(t, 0, "--lab", lab, "study", "run", file)
+		if err := os.WriteFile(file, []byte(strings.Replace(scriptGrid, "epochs = 4\n", "epochs = 4\nhorizon = 4\n", 1)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, how := range [][]string{{"--dry-run"}, {}} {
+			out, errs := called(t, 0, append([]string{"--lab", lab, "study", "run", file}, how...)...)
+			if said := out + errs; !strings.Contains(said, want) || text == shellTrainer && strings.Contains(said, "earlier version") {
+				t.Errorf("%q: %s", how, said)
+			}
+		}
+	}
+}
