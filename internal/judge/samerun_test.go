@@ -214,3 +214,13 @@ func TestASlopeIsNoMean(t *testing.T) {
 		t.Errorf("%s, %v", got.Reason, err)
 	}
 }
+
+// TestScriptsWithoutCollapseAreNotUnfitted: how far they fit their labels says nothing of what they measure.
+func TestScriptsWithoutCollapseAreNotUnfitted(t *testing.T) {
+	for name, unfitted := range map[string]bool{"val/f1": false, "train/nc1_pinv": true} {
+		run := script(t, "a", `{"run":{"seed":1}}`, map[string]float64{name: .5, "train/accuracy": .9})
+		if got := slices.Contains(run.States(), judge.Early); got != unfitted {
+			t.Errorf("%s: unfitted %v", name, got)
+		}
+	}
+}

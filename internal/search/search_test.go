@@ -392,3 +392,35 @@ func TestParametersWithoutEffectStandStill(t *testing.T) {
 		}
 	}
 }
+
+// TestTrialsWithoutAValueDoNotGoOn, though there is room for them; a search that only has such trials ends.
+func TestTrialsWithoutAValueDoNotGoOn(t *testing.T) {
+	for _, schedule := range []string{Hyperband, ASHA} {
+		for valued := range 4 { // so many of the trials have values
+			c := Config{Space: Space{{Name: "x", Low: 0, High: 1}}, Sampler: Random, Schedule: schedule, Trials: 9, Budget: 9, MinBudget: 1, Eta: 3, Batch: 3, Seed: 5}
+			s, err := New(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			further := 0
+			for jobs := s.Ask(); len(jobs) > 0; jobs = s.Ask() {
+				for _, j := range jobs {
+					v := math.NaN()
+					if j.Trial < valued {
+						v = float64(j.Trial)
+					}
+					if j.From > 0 {
+						further++
+						if j.Trial >= valued {
+							t.Errorf("%s: trial %d goes on from %d without a value", schedule, j.Trial, j.From)
+						}
+					}
+					s.Tell(j.Trial, j.Budget, v)
+				}
+			}
+			if !s.Done() || (further > 0) != (valued > 0) {
+				t.Errorf("%s, %d with values: done %v, %d went on", schedule, valued, s.Done(), further)
+			}
+		}
+	}
+}
