@@ -520,7 +520,7 @@ func TestPagesOfScriptsUseTheirWords(t *testing.T) {
 		t.Errorf("the page of one run: %v", err)
 	}
 	html := page("found")
-	for _, part := range []string{"mode: raise", "Computed again with 3 runs: ", "Trials without a value have no line"} {
+	for _, part := range []string{`<b data-tile="seeds">3</b> seeds`, "mode: raise", "Computed again with 3 runs: ", "Trials without a value have no line"} {
 		if !strings.Contains(html, part) {
 			t.Errorf("the page of the search lacks %q", part)
 		}
@@ -631,5 +631,19 @@ func TestRunsWithoutCheckpointsAreNotSaidToGoOn(t *testing.T) {
 				t.Errorf("%q: %s", how, said)
 			}
 		}
+	}
+}
+
+// TestAMisspeltMetricOfFinishedTrials is told before anything is computed, with what they reported.
+func TestAMisspeltMetricOfFinishedTrials(t *testing.T) {
+	text := fmt.Sprintf(scriptSearch, "random", "full")
+	file, lab := scriptStudy(t, text)
+	called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=3")
+	if err := os.WriteFile(file, []byte(strings.Replace(text, "test/loss", "test/los", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, errs := called(t, 1, "--lab", lab, "study", "run", file, "--set", "search.trials=3")
+	if !strings.Contains(errs, "reported no test/los") || !strings.Contains(errs, "it reported sum and test/loss") {
+		t.Error(errs)
 	}
 }
