@@ -478,6 +478,29 @@ func TestADryRunTellsOfAnotherSpace(t *testing.T) {
 	if said := run(); !strings.Contains(said, told) || strings.Index(said, told) > strings.Index(said, "trial 1") {
 		t.Error(said)
 	}
+	less := strings.Replace(fmt.Sprintf(scriptSearch, "random", "full"), "lr = { uniform = [0.0, 1.0] }", "wd = { uniform = [0.0, 1.0] }", 1)
+	less = strings.Replace(less, "[base]\nwd = 0", "[base]\nlr = 0.1", 1)
+	code := shellTrainer
+	for _, change := range []func(){
+		func() { code += "# other\n" }, // trials of other code are none
+		func() { // and so are those with settings that are not searched any more
+			if err := os.WriteFile(file, []byte(less), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		change()
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(code), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if said := run("--dry-run"); !strings.Contains(said, "of an earlier version of found") || strings.Contains(said, "of the lab count") {
+			t.Error(said)
+		}
+		run()
+		if status, _ := called(t, 0, "--lab", lab, "study", "status", "found"); strings.Contains(status, "earlier") {
+			t.Error(status)
+		}
+	}
 }
 
 // TestPagesOfScriptsUseTheirWords: values that end in NaN are no last values, curves are of settings, choices have their names, and a script's best
