@@ -57,29 +57,6 @@ func Run(ctx context.Context, lab *store.Lab, f *study.File, o coordinator.Optio
 	}
 }
 
-// unreported returns an *UnreportedError if a finished trial of the search has not one value of its metric.
-func (r *rounds) unreported(done []store.StudyRun) error {
-	for _, run := range done {
-		if slices.ContainsFunc(r.plan.items, func(it study.Item) bool { return it.Hash == run.Hash }) {
-			return unreported(r.lab.Reader, r.f, run.Hash)
-		}
-	}
-	return nil
-}
-
-// divided parts the runs of a study by when it is known whether they stay: finished trials do, or never will, once a round is planned, and others
-// may be asked for later.
-func divided(before []store.StudyRun) (sure, later []store.StudyRun) {
-	for _, r := range before {
-		if r.Status == store.Done && study.TrialOf(r.Payload).Role == study.RoleTrial {
-			sure = append(sure, r)
-		} else {
-			later = append(later, r)
-		}
-	}
-	return sure, later
-}
-
 // rounds are the rounds of a search: each asks for runs, given the values of those before.
 type rounds struct {
 	lab   *store.Lab
@@ -292,56 +269,6 @@ func (p *plan) place(c *study.Place, memo *search.Memo) error {
 		return nil // no trial that went to the end has a value: there is nothing to train
 	}
 	return p.addFinal(c, c.Settings(best))
-}
-
-// earlier is a trial that the study has computed before, and its value.
-type earlier struct {
-	study.Trial
-	value float64
-	known bool
-}
-
-// further keeps the finished runs that the study has of trials which the search, as it is now, does not ask for, or not for so many epochs: after
-// more trials were added, brackets and proposals are others. It returns the best of those that went furthest.
-func (p *plan) further(c *study.Place, asked map[int]study.Trial) (best earlier, err error) {
-	numbers := map[string]int{} // by settings; those of trials that are not asked for come after the others
-	for n, t := range asked {
-		numbers[strings.Join(t.Settings, "\n")] = n
-	}
-	there, next := map[string]bool{}, p.def.Trials
-	for _, it := range p.items {
-		there[it.Hash] = true
-	}
-	for _, r := range p.before {
-		t := study.TrialOf(r.Payload)
-		if r.Status != store.Done || t.Role != study.RoleTrial || !c.Takes(t) || there[r.Hash] {
-			continue
-		}
-		settings, known := strings.Join(t.Settings, "\n"), false
-		if t.Number, known = numbers[settings]; !known {
-			t.Number, numbers[settings] = next, next
-		}
-		item, err := p.item(c, t)
-		if err != nil {
-			return best, err
-		}
-		if item.Hash != r.Hash { // of other code
-			continue
-		}
-		if t.Number == next { // a number that it never had
-			item.Note = strings.Replace(item.Note, fmt.Sprintf("trial %d to", t.Number+1), "earlier trial to", 1)
-			next++
-		}
-		p.items = append(p.items, item)
-		value, known, err := p.value(item.Hash, t.Epochs)
-		if err != nil {
-			return best, err
-		}
-		if known && !math.IsNaN(value) && (!best.known || t.Epochs > best.Epochs || t.Epochs == best.Epochs && value > best.value) {
-			best = earlier{t, value, true}
-		}
-	}
-	return best, nil
 }
 
 // item is a run of a combination as the lab has it.
