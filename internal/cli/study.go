@@ -187,15 +187,19 @@ func noteLonger(a *app, l study.Longer) {
 		a.notef("%s after epoch %d: the lab has finished runs that differ in nothing but their length\n", format.Count(l.Runs, "run")+map[bool]string{true: " goes on", false: " go on"}[l.Runs == 1], l.After)
 	}
 	if l.Rows > 0 {
-		a.notef("%s at the beginning: of the finished ones that are shorter the lab has the numbers alone\n", format.Count(l.Rows, "run")+map[bool]string{true: " starts", false: " start"}[l.Rows == 1])
+		a.notef("%s at the beginning: of the finished ones that are shorter the lab has the numbers alone\n", starting(l.Rows))
 	}
 	if l.Bare > 0 {
-		a.notef("%s at the beginning: the script has left no checkpoint of the finished ones that are shorter\n", format.Count(l.Bare, "run")+map[bool]string{true: " starts", false: " start"}[l.Bare == 1])
+		a.notef("%s at the beginning: the script has left no checkpoint of the finished ones that are shorter\n", starting(l.Bare))
 	}
 	if l.Anew > 0 {
 		a.notef("%s at the beginning, though the lab has finished ones of %d epochs: the script may have made its schedule for those. To go on from them with that schedule, interrupt this and write horizon = %d under [trainer]\n",
-			format.Count(l.Anew, "run")+map[bool]string{true: " starts", false: " start"}[l.Anew == 1], l.Before, l.Before)
+			starting(l.Anew), l.Before, l.Before)
 	}
+}
+
+func starting(n int) string {
+	return format.Count(n, "run") + map[bool]string{true: " starts", false: " start"}[n == 1]
 }
 
 // checkedConfigs are the combinations of a file's grid, checked for settings without effect; empty for a script, which alone knows its

@@ -130,80 +130,92 @@ func printSearches(a *app, rows []searchRow) {
 			before = fmt.Sprintf(", %d kept of an earlier version", n)
 		}
 		a.printf("\n%s: %d of %d trials begun%s, %d of at most %d epochs spent\n", title, begun, s.Wanted, before, s.Spent, s.Whole)
-		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-		tests, head := s.tested(), ""
-		if tests {
-			head = "TEST ACC.\t"
-		}
-		safetext.Fprintf(w, "  TRIAL\tEPOCHS\t%s\t"+head+"STATUS\tSETTINGS\n", s.head)
-		line := func(name string, t trialRow) {
-			test := ""
-			if tests {
-				test = orDash(t.Test) + "\t"
-			}
-			epochs := fmt.Sprint(t.Epochs)
-			if t.Status != store.Done {
-				epochs = fmt.Sprintf("%d/%d", t.Reached, t.Epochs)
-			}
-			value := orDash(t.Value)
-			if t.Newest != nil {
-				value = "now " + orDash(t.Newest)
-			}
-			safetext.Fprintf(w, "  %s\t%s\t%s\t", name, epochs, value)
-			fmt.Fprint(w, test)
-			safetext.Fprintf(w, "%s\t%s\n", s.state(t), strings.Join(study.InWords(t.Settings), ", "))
-		}
-		for _, t := range s.Trials {
-			name := fmt.Sprint(t.Number)
-			if t.Number > s.Wanted {
-				name = "earlier"
-			}
-			if t.Number == s.Best {
-				name += " best"
-			}
-			line(name, t)
-		}
-		if s.Default != nil {
-			line("default", *s.Default)
-		}
-		names := map[string]string{study.RoleBest: "best, all data", study.RoleDefaultFinal: "default, all data"}
-		if s.script {
-			names = map[string]string{study.RoleBest: "best again", study.RoleDefaultFinal: "default again"}
-		}
-		for _, t := range s.Final {
-			line(names[t.Role], t)
-		}
-		w.Flush()
-		if t, ok := s.best(); ok {
-			a.printf("  best: run %.12s, files in %s\n", t.Run, t.Dir)
-			if same := s.asGood(t); len(same) > 0 {
-				a.printf("  as good: trial %s\n", format.List(same))
-			}
-			for _, f := range s.Final[:min(len(s.Final), mostFinal)] {
-				if f.Role == study.RoleBest && f.Value != nil {
-					a.printf("  %s: run %.12s, %s %s, files in %s\n", names[f.Role], f.Run, s.Metric, orDash(f.Value), f.Dir)
-				}
-			}
-			if again := s.again(); len(again) > 1 {
-				own := ""
-				if slices.Contains(again, *t.Value) {
-					own = "; one of them repeats the trial itself"
-				}
-				a.printf("  again in %s: %s %s (mean ± standard deviation%s)\n", format.Count(len(again), "run"), s.Metric, format.PlusMinus(judge.Mean(again), judge.Deviation(again)), own)
-			}
-			if t.Command != "" {
-				a.print("  started as: " + safetext.Line(t.Command) + "\n") // not folded, to be copied
-				a.print("  with: " + safetext.Line(strings.Join(t.Settings, " ")) + "\n")
-				if t.Code != "" {
-					a.printf("  code: %s\n", t.Code)
-				}
-				if t.Copy != "" {
-					a.print("  a copy of that code: " + safetext.Line(t.Copy) + "\n")
-				}
-			}
+		s.printTrials(a)
+		if best, ok := s.best(); ok {
+			s.printBest(a, best)
 		} else if why := s.noBest(); why != "" {
 			a.printf("  %s\n", why)
 		}
+	}
+}
+
+// printTrials prints the table of all runs.
+func (s searchRow) printTrials(a *app) {
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	tests, head := s.tested(), ""
+	if tests {
+		head = "TEST ACC.\t"
+	}
+	safetext.Fprintf(w, "  TRIAL\tEPOCHS\t%s\t"+head+"STATUS\tSETTINGS\n", s.head)
+	line := func(name string, t trialRow) {
+		epochs, value := fmt.Sprint(t.Epochs), orDash(t.Value)
+		if t.Status != store.Done {
+			epochs = fmt.Sprintf("%d/%d", t.Reached, t.Epochs)
+		}
+		if t.Newest != nil {
+			value = "now " + orDash(t.Newest)
+		}
+		safetext.Fprintf(w, "  %s\t%s\t%s\t", name, epochs, value)
+		if tests {
+			fmt.Fprint(w, orDash(t.Test)+"\t")
+		}
+		safetext.Fprintf(w, "%s\t%s\n", s.state(t), strings.Join(study.InWords(t.Settings), ", "))
+	}
+	for _, t := range s.Trials {
+		name := fmt.Sprint(t.Number)
+		if t.Number > s.Wanted {
+			name = "earlier"
+		}
+		if t.Number == s.Best {
+			name += " best"
+		}
+		line(name, t)
+	}
+	if s.Default != nil {
+		line("default", *s.Default)
+	}
+	for _, t := range s.Final {
+		line(s.finalName(t), t)
+	}
+	w.Flush()
+}
+
+// finalName is what a run after the search is called: a script's has the same data as the trials.
+func (s searchRow) finalName(t trialRow) string {
+	name := map[string]string{study.RoleBest: "best", study.RoleDefaultFinal: "default"}[t.Role]
+	if s.script {
+		return name + " again"
+	}
+	return name + ", all data"
+}
+
+// printBest says where the best trial is, and how it was made.
+func (s searchRow) printBest(a *app, t trialRow) {
+	a.printf("  best: run %.12s, files in %s\n", t.Run, t.Dir)
+	if same := s.asGood(t); len(same) > 0 {
+		a.printf("  as good: trial %s\n", format.List(same))
+	}
+	for _, f := range s.Final[:min(len(s.Final), mostFinal)] {
+		if f.Role == study.RoleBest && f.Value != nil {
+			a.printf("  %s: run %.12s, %s %s, files in %s\n", s.finalName(f), f.Run, s.Metric, orDash(f.Value), f.Dir)
+		}
+	}
+	if again := s.again(); len(again) > 1 {
+		own := ""
+		if slices.Contains(again, *t.Value) {
+			own = "; one of them has the value of the trial itself"
+		}
+		a.printf("  again in %s: %s %s (mean ± standard deviation%s)\n", format.Count(len(again), "run"), s.Metric, format.PlusMinus(judge.Mean(again), judge.Deviation(again)), own)
+	}
+	if t.Command != "" {
+		a.print("  started as: " + safetext.Line(t.Command) + "\n") // not folded, to be copied
+		a.print("  with: " + safetext.Line(strings.Join(t.Settings, " ")) + "\n")
+	}
+	if t.Code != "" {
+		a.printf("  code: %s\n", t.Code)
+	}
+	if t.Copy != "" {
+		a.print("  a copy of that code: " + safetext.Line(t.Copy) + "\n")
 	}
 }
 

@@ -143,7 +143,7 @@ func FoundBySearch(s judge.Search) string {
 	if n := len(s.Again); n > 1 {
 		own := ""
 		if slices.Contains(s.Again, s.Trials[s.Best].Value) {
-			own = "; one of them repeats the trial itself"
+			own = "; one of them has the value of the trial itself"
 		}
 		again += fmt.Sprintf(" Computed again with %s: %s, mean ± standard deviation%s.", format.List(append(slices.Clone(s.With), format.Count(n, "run"))), format.PlusMinus(judge.Mean(s.Again), judge.Deviation(s.Again)), own)
 	}
