@@ -34,7 +34,8 @@ type listedRun struct {
 	What    string              `json:"what"`
 	words   []string            // What in its parts
 	brief   []string            // as few words as tell the runs of the list apart
-	Epochs  *int64              `json:"epochs"` // planned; null if nothing is trained
+	Trial   int                 `json:"trial,omitempty"` // of the study's search, from 1; no number of other studies
+	Epochs  *int64              `json:"epochs"`          // planned; null if nothing is trained
 	Results map[string]*float64 `json:"results"`
 	// Reported are the first values of a script that has none of the main results.
 	Reported string `json:"reported,omitempty"`
@@ -97,10 +98,51 @@ func (c runsListCmd) Run(a *app) error {
 	for i := range rows {
 		rows[i].sortedBy(c.Sort, values)
 	}
+	if err := c.numberTrials(r, rows); err != nil {
+		return err
+	}
 	if len(rows) == 0 && len(c.Where) > 0 {
 		a.notef("no run has %s\n", strings.Join(c.Where, " and "))
 	}
 	return a.emit(rows, func() { printRuns(a, rows, screenWidth(a.file1)) })
+}
+
+// numberTrials notes which trial of a search each run is: of the study that was asked for, or of the lab's only one.
+func (c runsListCmd) numberTrials(r *store.Reader, rows []listedRun) error {
+	all, err := r.Studies()
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(s store.Study) bool { return s.Name == c.Study || c.Study == "" && len(all) == 1 })
+	if i < 0 {
+		return nil
+	}
+	f, err := study.SearchOf(all[i])
+	if f == nil || err != nil {
+		return err
+	}
+	runs, err := r.StudyRuns(f.Name)
+	if err != nil {
+		return err
+	}
+	trials := map[string]int{}
+	for _, run := range runs {
+		if t := study.TrialOf(run.Payload); t.Role == study.RoleTrial {
+			trials[run.Hash] = t.Number + 1
+		}
+	}
+	for i := range rows {
+		n, words := trials[rows[i].Run], []string{"earlier trial"}
+		if n == 0 {
+			continue
+		}
+		if n <= f.Search.Trials {
+			rows[i].Trial, words[0] = n, fmt.Sprintf("trial %d", n)
+		}
+		rows[i].What = words[0] + ", " + rows[i].What
+		rows[i].words, rows[i].brief = append(words, rows[i].words...), append(words, rows[i].brief...)
+	}
+	return nil
 }
 
 // listRuns describes runs by what differs among them and others that were asked for.

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,16 @@ func TestAnExtendedSearchLosesNothing(t *testing.T) {
 			}
 			if status, _ := called(t, 0, "--lab", lab, "study", "status", "found"); strings.Contains(status, fmt.Sprintf("trial %d to", trials+1)) || len(s.Trials) > trials && !strings.Contains(status, fmt.Sprintf(", %d kept of an earlier version", len(s.Trials)-trials)) {
 				t.Errorf("%s, %d trials: %s", sampler, trials, status)
+			}
+			list, _ := called(t, 0, "--lab", lab, "runs", "list")
+			for _, row := range s.Trials { // the list of runs names them alike
+				name := fmt.Sprintf("trial %d, train.sh", row.Number)
+				if row.Number > trials {
+					name = "earlier trial, train.sh"
+				}
+				if !regexp.MustCompile(`(?m)^` + row.Run[:12] + ` .* ` + name).MatchString(list) {
+					t.Errorf("%s, %d trials: no line of %.12s with %q in %s", sampler, trials, row.Run, name, list)
+				}
 			}
 			best = *top.Value
 			before := furthest

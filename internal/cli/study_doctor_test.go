@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -213,6 +214,20 @@ func TestInitPrintsLines(t *testing.T) {
 	}
 	if out, _ := called(t, 0, "study", "init", "--script", script); strings.Contains(out, `\n`) || !strings.Contains(out, "\n  run = collapse.run() ") || !strings.Contains(out, "run.epochs(6)") {
 		t.Error(out)
+	}
+	lines := scriptLines
+	for text, want := range map[string][]scriptLine{ // a script without PyTorch; one with a setting of its own, and the first lines; one with all
+		"import numpy": slices.Concat(lines[:5], lines[6:]), "import torch\nimport collapse": lines[1:], "import torch\nimport collapse\nrun = collapse.run()\nlr = run.setting('lr')\nfor e in run.epochs(3): torch.save(model.state_dict())": slices.Concat(lines[3:4], lines[5:]),
+	} {
+		got := linesToAdd(text, "%s", false)
+		for _, l := range lines {
+			if wanted := slices.Contains(want, l); strings.Contains(got, strings.TrimSpace(strings.Split(l.text, "\n")[0])) != wanted {
+				t.Errorf("%q: %q wanted: %v; %s", text, l.text, wanted, got)
+			}
+		}
+	}
+	if whole := linesToAdd("", "3", false); linesToAdd("torch\n"+whole+"torch.save(); run.tap()", "3", true) != "" {
+		t.Error(whole)
 	}
 	file, err := os.ReadFile(strings.TrimSuffix(script, ".py") + ".toml")
 	if err != nil || strings.Count(string(file), "\namp = false") != 1 || strings.Count(string(file), "\nbf16 = false") != 1 {

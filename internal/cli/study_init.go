@@ -42,13 +42,17 @@ func (c *studyInitCmd) Run(a *app) error {
 	if err := outfile.Write(out, []byte(studyText(filepath.ToSlash(script), found, epochs))); err != nil {
 		return err
 	}
-	lines := strings.Replace(linesToAdd, "run.epochs(10)", "run.epochs("+epochs+")", 1)
+	lines := linesToAdd(string(text), epochs, len(found) > 0)
 	if filepath.Ext(c.Script) != ".py" {
 		lines = linesOfAnyLanguage
 	}
 	return a.emit(map[string]any{"study": out, "settings": found, "lines": lines}, func() {
-		a.printf("Wrote %s. Add to %s:\n\n", out, c.Script)
-		a.print(lines)
+		if lines == "" {
+			a.printf("Wrote %s. %s has all lines of a run of the lab.\n", out, c.Script)
+		} else {
+			a.printf("Wrote %s. Add to %s, in its places:\n\n", out, c.Script)
+			a.print(lines)
+		}
 		a.printf("\nThen: collapse study run %s\n", format.ShellWord(out))
 	})
 }
@@ -153,17 +157,38 @@ epochs = %-26s# of a whole run
 # momentum = { uniform = [0.5, 0.99], when = { opt = ["sgd"] } }
 `
 
-const linesToAdd = `  import collapse                                             # pip install ./python of collapse, or have it on PYTHONPATH
-  run = collapse.run()                                        # does nothing outside a lab
-  lr = run.setting("lr", 0.1)                                 # or keep argparse, with args = "flags"
-  if run.state: ...                                           # load run.state + "/state.pt": resume here
-  for epoch in run.epochs(10):
-      with torch.no_grad(), run.tap(model, epoch) as tap:     # features, to measure them
-          for x, y in loader: model(x); tap.labels(y)
-      with run.checkpoint(epoch) as folder: torch.save(..., folder + "/state.pt")
-      run.report(epoch, {"test/loss": loss})
-  run.done()
-`
+// scriptLine is a line that makes a Python script a run of the lab.
+type scriptLine struct {
+	has   *regexp.Regexp // a script that matches has the line
+	text  string
+	torch bool // only for a script with PyTorch
+}
+
+var scriptLines = []scriptLine{
+	{regexp.MustCompile(`\bimport collapse\b`), `import collapse                                             # pip install ./python of collapse, or have it on PYTHONPATH`, false},
+	{regexp.MustCompile(`\bcollapse\.run\(`), `run = collapse.run()                                        # does nothing outside a lab`, false},
+	{regexp.MustCompile(`\.settings?\b`), `lr = run.setting("lr", 0.1)                                 # or keep argparse, with args = "flags"`, false},
+	{regexp.MustCompile(`\.state\b`), `if run.state: ...                                           # load run.state + "/state": resume here`, false},
+	{regexp.MustCompile(`\.epochs\(`), `for epoch in run.epochs(%s):`, false},
+	{regexp.MustCompile(`\.tap\(`), `    with torch.no_grad(), run.tap(model, epoch) as tap:     # features, to measure them
+        for x, y in loader: model(x); tap.labels(y)`, true},
+	{regexp.MustCompile(`\.checkpoint\(`), `    with run.checkpoint(epoch) as folder: ...               # save to folder + "/state"`, false},
+	{regexp.MustCompile(`\.report\(`), `    run.report(epoch, {"test/loss": loss})`, false},
+	{regexp.MustCompile(`\.done\(`), `run.done()`, false},
+}
+
+// linesToAdd are those of scriptLines that a Python script lacks.
+func linesToAdd(script, epochs string, settings bool) string {
+	lines := ""
+	for _, l := range scriptLines {
+		if l.has.MatchString(script) || l.torch && !strings.Contains(script, "torch") || settings && l.has.MatchString(".setting") {
+			continue
+		}
+		text := strings.Replace(l.text, "%s", epochs, 1)
+		lines += "  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n"
+	}
+	return lines
+}
 
 const linesOfAnyLanguage = `  $COLLAPSE_RUN is a JSON file with settings, epochs, from_epoch and checkpoint (the folder to resume from).
   After each epoch, append a line to $COLLAPSE_EVENTS:

@@ -226,6 +226,8 @@ func (s searchRow) state(t trialRow) string {
 		return "done, no value"
 	case t.Status == store.Done && t.Epochs < s.full && s.over:
 		return "stopped early"
+	case t.Status == store.Done && t.Epochs < s.full && t.Role == study.RoleTrial:
+		return "paused" // whether it is trained further depends on the others
 	}
 	return string(t.Status)
 }

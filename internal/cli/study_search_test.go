@@ -77,7 +77,7 @@ func TestASearchFromFileToStatus(t *testing.T) {
 	if err != nil || !strings.Contains(out, "at most one point less accurate than the default on test data") || !strings.Contains(out, "Best of 3 trials") || !strings.Contains(out, best.Run[:12]) || !strings.Contains(out, "  Ours (") {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, want := range []string{`data-study="find"`, "What was found", "Best so far", best.Run[:12], "3 trials of at most 4 epochs", "stopped early"} {
+	for _, want := range []string{`data-study="find"`, "What was found", "Best so far", best.Run[:12], "3 trials of at most 4 epochs", "less than the whole budget"} {
 		if !strings.Contains(string(html), want) {
 			t.Errorf("the page of the search lacks %q", want)
 		}

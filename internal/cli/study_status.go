@@ -211,7 +211,7 @@ func printStudyRuns(a *app, lab *store.Reader, title string, runs []store.StudyR
 		switch kind := study.KindOf(r.Kind); {
 		case r.Error != "":
 			what = briefly(r.Error)
-		case r.Status == store.Done && kind != nil:
+		case (r.Status == store.Done || r.Status == store.Running && r.Epoch > 0) && kind != nil:
 			values = kind.Headline(lab, r.Hash)
 		}
 		safetext.Fprintf(w, "  %.12s\t%s\t%s", r.Hash, r.Note, what)

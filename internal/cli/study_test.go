@@ -240,6 +240,12 @@ func TestWorkersJoinByTheCommandLine(t *testing.T) {
 	if _, errs := called(t, 1, "worker", "--connect", url, "--token-file", wrong, "--scratch", t.TempDir()); !strings.Contains(errs, "refuses the token") {
 		t.Error(errs)
 	}
+	if _, errs := called(t, 1, "worker", "--connect", url, "--scratch", t.TempDir()); !strings.Contains(errs, "asks for a token; pass --token-file") {
+		t.Error(errs)
+	}
+	if told := notes.String(); strings.Count(told, "a client at 127.0.0.1:") != 1 || !strings.Contains(told, "is turned away: it gave no token") || strings.Contains(told, "authentication error") {
+		t.Error(told)
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	worked := make(chan int, 1)
 	scratch := t.TempDir()

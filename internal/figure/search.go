@@ -22,7 +22,7 @@ func OfSearches(id string, all []judge.Search, runs []judge.Run) []Picture {
 
 func trialsPicture(id string, all []judge.Search) Picture {
 	p := Picture{Figure: chart.Figure{ID: id + "-trials", Title: "What was tried",
-		Caption: "Every trial of every seed at its last trained epoch. Filled: the full budget; rings: stopped early; stars: the best of a search."}}
+		Caption: "Every trial of every seed at its last trained epoch. Filled: the whole budget; rings: less of it; stars: the best of a search."}}
 	var params []judge.SearchParam
 	for _, s := range all {
 		for _, q := range s.Params {
@@ -114,24 +114,24 @@ func trialsPanel(q judge.SearchParam, all []judge.Search) chart.Panel {
 	return panel
 }
 
-// stoppedEarly says how many trials were stopped before the last epoch; "" if none was.
-func stoppedEarly(all []judge.Search) string {
-	stopped, trials := 0, 0
+// shortOfBudget says how many trials were trained for less than the whole budget; "" if none was.
+func shortOfBudget(all []judge.Search) string {
+	short, trials := 0, 0
 	for _, s := range all {
 		for _, t := range s.Trials {
 			if trials++; t.Epochs < s.Budget() && !math.IsNaN(t.Value) {
-				stopped++
+				short++
 			}
 		}
 	}
-	if stopped == 0 {
+	if short == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %d of %d stopped early", stopped, trials)
+	return fmt.Sprintf(", %d of %d with less than the whole budget", short, trials)
 }
 
 func curvesPicture(id string, all []judge.Search, runs []judge.Run) Picture {
-	p := Picture{Figure: chart.Figure{ID: id + "-curves", Title: "Learning curves" + stoppedEarly(all),
+	p := Picture{Figure: chart.Figure{ID: id + "-curves", Title: "Learning curves" + shortOfBudget(all),
 		Caption: "One line per trial, as far as it was trained; thick: the best of each search. Trials without a value have no line."}}
 	byHash := map[string]*judge.Run{}
 	for i := range runs {

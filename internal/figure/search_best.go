@@ -39,7 +39,7 @@ func bestPicture(id string, all []judge.Search) Picture {
 
 func bestPanel(color int, group string, all []judge.Search) chart.Panel {
 	panel := chart.Panel{ID: fmt.Sprintf("best-%d", color), Title: group, X: chart.Axis{Label: "trial"}, Y: chart.Axis{Label: all[0].Called}}
-	stopped := chart.Series{ID: fmt.Sprintf("stopped-%d", color), Label: "stopped early", Kind: chart.Points, Marker: chart.Ring, Size: 4, Color: chart.ColorFor(color)}
+	stopped := chart.Series{ID: fmt.Sprintf("stopped-%d", color), Label: "less than the whole budget", Kind: chart.Points, Marker: chart.Ring, Size: 4, Color: chart.ColorFor(color)}
 	full := chart.Series{ID: fmt.Sprintf("full-%d", color), Label: "whole budget", Kind: chart.Points, Marker: chart.Circle, Size: 4, Color: chart.ColorFor(color)}
 	var lines []chart.Series
 	byDefault, counted := 0.0, 0

@@ -61,13 +61,13 @@ func TestPicturesOfSearches(t *testing.T) {
 // TestTrialsThatWereStopped are counted, and not spoken of where there are none.
 func TestTrialsThatWereStopped(t *testing.T) {
 	all := judgetest.SomeSearches([]float64{0.5}, []float64{0.4})
-	if got := stoppedEarly(all); got != ", 1 of 3 stopped early" { // another has no value
+	if got := shortOfBudget(all); got != ", 1 of 3 with less than the whole budget" { // another has no value
 		t.Errorf("%q", got)
 	}
 	for i := range all[0].Trials {
 		all[0].Trials[i].Epochs = 9
 	}
-	if got := stoppedEarly(all); got != "" {
+	if got := shortOfBudget(all); got != "" {
 		t.Errorf("%q", got)
 	}
 }

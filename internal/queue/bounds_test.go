@@ -190,21 +190,22 @@ func TestErrorsOfTheServerAreLoggedNowAndThen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logs []string
 		l := newErrorLog(func(format string, args ...any) { logs = append(logs, fmt.Sprintf(format, args...)) })
-		l.Errorf("127.0.0.1:1 - cid:7 - authentication error")
-		l.Errorf("127.0.0.1:2 - cid:8 - authentication error")
+		l.Errorf("127.0.0.1:1 - cid:7 - slow consumer")
+		l.Errorf("127.0.0.1:2 - cid:8 - slow consumer")
+		l.Errorf(`127.0.0.1:2 - cid:8 - authentication error - Token "[REDACTED]"`) // told with the client's address
 		l.Fatalf("disk %s", "full")
 		l.Noticef("x")
 		l.Debugf("x")
 		l.Tracef("x")
 		l.Warnf("x")
-		want := []string{"queue server: 127.0.0.1:1 - cid:7 - authentication error", "queue server: disk full"}
+		want := []string{"queue server: 127.0.0.1:1 - cid:7 - slow consumer", "queue server: disk full"}
 		if !slices.Equal(logs, want) {
 			t.Errorf("%q", logs)
 		}
 		time.Sleep(errorsEvery - 1)
-		l.Errorf("- authentication error")
+		l.Errorf("- slow consumer")
 		time.Sleep(time.Nanosecond)
-		l.Errorf(" - authentication error")
+		l.Errorf(" - slow consumer")
 		if len(logs) != 3 {
 			t.Errorf("%q", logs)
 		}

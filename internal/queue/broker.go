@@ -61,7 +61,11 @@ func Connect(r Remote, opt Options) (*Broker, error) {
 		}
 		more = append(more, nats.RootCAs(r.CAFile))
 	}
-	return connect(r.URL, opt, more...)
+	b, err := connect(r.URL, opt, more...)
+	if refused := (*TokenError)(nil); errors.As(err, &refused) {
+		refused.None = r.Token == ""
+	}
+	return b, err
 }
 
 func connect(url string, opt Options, more ...nats.Option) (*Broker, error) {

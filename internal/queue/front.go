@@ -2,6 +2,7 @@ package queue
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -25,7 +26,7 @@ type front struct {
 	listener net.Listener
 	config   *tls.Config // nil: connections are not encrypted
 	inside   func() (net.Conn, error)
-	logf     func(format string, args ...any)
+	log      errorLog
 	places   chan struct{} // one is taken for each connection
 
 	mu     sync.Mutex
@@ -37,7 +38,7 @@ type front struct {
 const handshakeTime = 5 * time.Second
 
 // newFront listens on "host:port", or on this machine alone if the host is empty.
-func newFront(address string, config *tls.Config, inside func() (net.Conn, error), logf func(string, ...any)) (*front, error) {
+func newFront(address string, config *tls.Config, inside func() (net.Conn, error), log errorLog) (*front, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("queue: --listen %q: wanted host:port, such as 0.0.0.0:4333: %w", address, err)
@@ -49,7 +50,7 @@ func newFront(address string, config *tls.Config, inside func() (net.Conn, error
 	if err != nil {
 		return nil, fmt.Errorf("queue: --listen %q: is the address free? %w", address, err)
 	}
-	f := &front{listener: l, config: config, inside: inside, logf: logf, places: make(chan struct{}, descriptors.Share(2)), open: map[net.Conn]bool{}}
+	f := &front{listener: l, config: config, inside: inside, log: log, places: make(chan struct{}, descriptors.Share(2)), open: map[net.Conn]bool{}}
 	f.served.Go(f.accept)
 	return f, nil
 }
@@ -91,7 +92,7 @@ func (f *front) accept() {
 			return
 		default:
 			<-f.places
-			f.logf("the queue takes no connection from outside for a moment: %v", err)
+			f.log.logf("the queue takes no connection from outside for a moment: %v", err)
 			time.Sleep(100 * time.Millisecond)
 		}
 	}
@@ -118,15 +119,24 @@ func (f *front) serve(c net.Conn) {
 		defer in.Close()
 		io.Copy(in, out)
 	}()
-	io.Copy(timed{out}, from)
+	to := &outward{Conn: out}
+	io.Copy(to, from)
 	c.Close()
 	<-done
+	if to.refused {
+		f.log.refused(c.RemoteAddr())
+	}
 }
 
-// timed gives up on a peer that takes nothing for as long as the server would wait for it.
-type timed struct{ net.Conn }
+// outward gives up on a peer that takes nothing for as long as the server would wait for it, and notes whether the server's last words turned
+// it away.
+type outward struct {
+	net.Conn
+	refused bool
+}
 
-func (t timed) Write(b []byte) (int, error) {
+func (t *outward) Write(b []byte) (int, error) {
+	t.refused = bytes.HasSuffix(b, []byte("-ERR 'Authorization Violation'\r\n"))
 	t.SetWriteDeadline(time.Now().Add(server.DEFAULT_FLUSH_DEADLINE))
 	return t.Conn.Write(b)
 }

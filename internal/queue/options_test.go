@@ -52,7 +52,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	for err, want := range map[error]string{
 		&VersionError{"2", "1"}:              "queue: the coordinator is collapse 2 and this worker collapse 1; results of one study must come from one build: install 2 here",
 		&OwnerError{"q", "a lab"}:            `queue: queue "q" of this NATS cluster belongs to a lab; choose another name with --queue`,
-		&TokenError{"nats://x"}:              "queue: nats://x refuses the token; --token-file must name a copy of the coordinator's (queue.token in its lab)",
+		&TokenError{"nats://x", true}:        "queue: nats://x asks for a token; pass --token-file with a copy of the coordinator's (queue.token in its lab)",
+		&TokenError{"nats://x", false}:       "queue: nats://x refuses the token; --token-file must name a copy of the coordinator's (queue.token in its lab)",
 		&HeldError{"lab/queue.lock", "p"}:    "queue: lab/queue.lock is held by p, which coordinates this lab's studies; wait for it, or stop it",
 		&TooLargeError{"job x", 524289}:      "queue: job x has 524289 bytes, at most 524288 fit a message; use a blob",
 		&CertificateError{"ca.pem"}:          "queue: ca.pem holds no certificate; want a file with -----BEGIN CERTIFICATE-----",

@@ -189,10 +189,16 @@ func (e *OwnerError) Error() string {
 	return fmt.Sprintf("queue: queue %q of this NATS cluster belongs to %s; choose another name with --queue", e.Name, e.Owner)
 }
 
-// TokenError is returned when a server refuses the token.
-type TokenError struct{ URL string }
+// TokenError is returned when a server refuses the token, or asks for one.
+type TokenError struct {
+	URL  string
+	None bool // no token was given
+}
 
 func (e *TokenError) Error() string {
+	if e.None {
+		return fmt.Sprintf("queue: %s asks for a token; pass --token-file with a copy of the coordinator's (queue.token in its lab)", e.URL)
+	}
 	return fmt.Sprintf("queue: %s refuses the token; --token-file must name a copy of the coordinator's (queue.token in its lab)", e.URL)
 }
 

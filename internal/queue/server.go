@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,16 +56,15 @@ func StartServer(o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("queue: the server: %w", err)
 	}
-	if o.Logf != nil {
-		s.SetLoggerV2(newErrorLog(o.Logf), false, false, false)
-	}
+	log := newErrorLog(o.Logf)
+	s.SetLoggerV2(log, false, false, false)
 	s.Start()
 	if !s.ReadyForConnections(20 * time.Second) {
 		s.Shutdown()
 		return nil, fmt.Errorf("queue: the server did not start (files in %s): is the folder writable?", o.Dir)
 	}
 	q := &Server{s: s, dir: o.Dir, roles: who}
-	if err := q.listen(o); err != nil {
+	if err := q.listen(o, log); err != nil {
 		q.Close()
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func StartServer(o ServerOptions) (*Server, error) {
 }
 
 // listen opens the server to the network if the options say where.
-func (s *Server) listen(o ServerOptions) (err error) {
+func (s *Server) listen(o ServerOptions, log errorLog) (err error) {
 	if o.Listen == "" {
 		return nil
 	}
@@ -85,11 +85,7 @@ func (s *Server) listen(o ServerOptions) (err error) {
 			return err
 		}
 	}
-	logf := o.Logf
-	if logf == nil {
-		logf = func(string, ...any) {}
-	}
-	s.front, err = newFront(o.Listen, config, s.s.InProcessConn, logf)
+	s.front, err = newFront(o.Listen, config, s.s.InProcessConn, log)
 	return err
 }
 
@@ -143,6 +139,9 @@ const (
 )
 
 func newErrorLog(logf func(format string, args ...any)) errorLog {
+	if logf == nil {
+		logf = func(string, ...any) {}
+	}
 	return errorLog{logf: logf, mu: new(sync.Mutex), said: map[string]time.Time{}}
 }
 
@@ -153,8 +152,19 @@ func (l errorLog) Warnf(string, ...any)           {}
 func (l errorLog) Fatalf(format string, v ...any) { l.Errorf(format, v...) }
 
 func (l errorLog) Errorf(format string, v ...any) {
+	text := fmt.Sprintf(format, v...)
+	if strings.Contains(text, " - "+server.ErrAuthentication.Error()) { // the front knows whose
+		return
+	}
 	if l.due(format[strings.LastIndex(format, " - ")+1:]) { // what stands before is a client's address
-		l.logf("queue server: "+format, v...)
+		l.logf("queue server: %s", text)
+	}
+}
+
+// refused says who was turned away.
+func (l errorLog) refused(who net.Addr) {
+	if l.due("refused") {
+		l.logf("a client at %s is turned away: it gave no token, or another than queue.token in this lab", who)
 	}
 }
 

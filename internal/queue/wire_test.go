@@ -103,7 +103,7 @@ func (h *halting) Close() error { close(h.conns); return nil }
 func newHalting(places int, inside func() (net.Conn, error), errs ...error) (*front, *halting, *[]string) {
 	h := &halting{errs: errs, conns: make(chan net.Conn, 10)}
 	var logs []string
-	f := &front{listener: h, inside: inside, logf: func(format string, _ ...any) { logs = append(logs, format) }, places: make(chan struct{}, places), open: map[net.Conn]bool{}}
+	f := &front{listener: h, inside: inside, log: newErrorLog(func(format string, _ ...any) { logs = append(logs, format) }), places: make(chan struct{}, places), open: map[net.Conn]bool{}}
 	f.served.Go(f.accept)
 	return f, h, &logs
 }
