@@ -9,7 +9,7 @@ import (
 )
 
 type exportCmd struct {
-	Names []string `arg:"" optional:"" name:"study-or-run" complete:"runs,studies" help:"Studies by name, runs by hash or the start of it; none: every run of the lab."`
+	Names []string `arg:"" optional:"" name:"study-or-run" complete:"runs,studies" help:"Studies by name, runs by hash or the start of it; none: every run of the lab, with the newest study that has it."`
 	exportTo
 }
 

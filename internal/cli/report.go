@@ -66,7 +66,7 @@ func finishedRuns(lab *store.Reader) ([]string, error) {
 		return nil, err
 	}
 	if len(runs) == 0 {
-		return nil, fmt.Errorf("the lab has no finished training run; make one with `collapse demo` or `collapse train`")
+		return nil, fmt.Errorf("the lab has no finished training run; make one with `collapse demo` or `collapse train`. Runs of a script are drawn by: collapse study report NAME")
 	}
 	hashes := make([]string, len(runs))
 	for i, r := range runs {

@@ -63,3 +63,15 @@ func TestATrialThatMayGoOn(t *testing.T) {
 		}
 	}
 }
+
+// TestACodeChangeIsToldOnce, in the process that computes, and the run is computed with the code as it was.
+func TestACodeChangeIsToldOnce(t *testing.T) {
+	file, lab := scriptStudy(t, strings.Replace(scriptGrid, "wd = [0.0, 0.5]", "wd = [0.5]", 1))
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte("echo '# edited' >> train.sh\n"+shellTrainer), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, errs := called(t, 0, "--lab", lab, "study", "run", file)
+	if strings.Count(errs, "train.sh has changed after the script had started") != 1 || strings.Count(errs, "train.sh has changed since the study began") != 1 {
+		t.Error(errs)
+	}
+}

@@ -98,7 +98,7 @@ func TestAStudyFromFileToTable(t *testing.T) {
 		t.Error(err)
 	}
 	all, _ := called(t, 0, "--lab", lab, "export")
-	if strings.Count(all, "\n") != strings.Count(out, "\n") || strings.Contains(all, "\ntiny,") || !strings.Contains(out, "\ntiny,") {
+	if strings.Count(all, "\n") != strings.Count(out, "\n") || strings.Count(all, "\ntiny,") != strings.Count(out, "\ntiny,") || !strings.Contains(out, "\ntiny,") {
 		t.Errorf("the lab's table: %.200s", all)
 	}
 	events := filepath.Join(t.TempDir(), "events")

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge/inference"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/measure"
 )
@@ -203,9 +204,18 @@ func (t tally) blocked(wanted string) string {
 		return "no run is finished"
 	case len(short) > 0:
 		return fmt.Sprintf("the terminal phase (train accuracy ≥ 99.9 %% on observed labels) was not reached in %d of %s%s%s",
-			len(short), format.Count(len(t.all), "configuration"), t.named(short), t.unreported) + t.remedy
+			len(short), format.Count(len(t.all), "configuration"), t.named(short), t.unreported) + t.fewSeeds() + t.remedy
 	}
 	return ""
+}
+
+// fewSeeds says that there are too few seeds for a verdict besides; "" if there are enough.
+func (t tally) fewSeeds() string {
+	most := slices.Max(slices.Collect(maps.Values(t.all)))
+	if most >= inference.Enough {
+		return ""
+	}
+	return fmt.Sprintf("; a verdict needs %d seeds besides, and there are at most %d", inference.Enough, most)
 }
 
 // named are configurations by the settings that tell all of them apart, in brackets; "" if nothing does.

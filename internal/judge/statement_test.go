@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -347,8 +348,13 @@ func TestAReasonNamesTheUnfitted(t *testing.T) {
 	for source, remedy := range map[judge.Source]bool{judge.Ours: true, judge.FromPaper: false} {
 		claim, err := with(asks(`final("train.nc1_pinv", {"loss.kind": "ce"})`, "1"), func(s *judge.Statement) { s.Source = source }).Judge(runs)
 		if err != nil || claim.Verdict != judge.CannotTell || !strings.Contains(claim.Reason, "was not reached in 1 of ") ||
-			!strings.Contains(claim.Reason, "(data.noise = 0.2, loss.kind = ls)") || strings.Contains(claim.Reason, "early = true") != remedy {
+			!strings.Contains(claim.Reason, "(data.noise = 0.2, loss.kind = ls)") || strings.Contains(claim.Reason, "early = true") != remedy || strings.Contains(claim.Reason, "besides") {
 			t.Errorf("%s: %s, %q; %v", source, claim.Verdict, claim.Reason, err)
+		}
+		few := slices.DeleteFunc(slices.Clone(runs), func(r judge.Run) bool { return r.Seed > 3 })
+		claim, err = with(asks(`final("train.nc1_pinv", {"loss.kind": "ce"})`, "1"), func(s *judge.Statement) { s.Source = source }).Judge(few)
+		if err != nil || !strings.Contains(claim.Reason, "was not reached in 1 of ") || !strings.Contains(claim.Reason, "; a verdict needs 5 seeds besides, and there are at most 3") {
+			t.Errorf("%s: %q; %v", source, claim.Reason, err)
 		}
 	}
 }

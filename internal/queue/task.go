@@ -110,7 +110,7 @@ func (t *Task) release(ctx context.Context) error {
 
 // retry leaves the job to another attempt, after a while.
 func (t *Task) retry(ctx context.Context, why error) error {
-	t.w.opt.Logf("job %.12s: attempt %d failed: %v", t.ID, t.Attempt, why)
+	t.w.opt.Logf("job %.12s: attempt %d failed; it will be tried again: %v", t.ID, t.Attempt, why)
 	if err := t.send(ctx, Trouble, nil, why.Error()); err != nil {
 		return err
 	}

@@ -100,6 +100,8 @@ func (e *coordinator) write(ctx context.Context, parts []store.Part) error {
 // one applies a message that holds no rows.
 func (e *coordinator) one(ctx context.Context, m queue.Message) error {
 	switch {
+	case m.Type == queue.Trouble && wire.IsLocal(m.Worker): // this process has told it
+		return nil
 	case m.Type == queue.Trouble:
 		e.o.Logf("run %.12s: attempt %d on %s failed; the run will be tried again: %s", m.Job, m.Attempt, m.Worker, m.Error)
 		return nil

@@ -6,7 +6,8 @@ import (
 	"collapse.example/collapse/internal/store"
 )
 
-// Selected is a run to export, with the study that was named; "" if the run itself was.
+// Selected is a run to export, with the study that was named; "" if the run itself was. Of every run of a lab it is the newest study that
+// has the run, "" if none has.
 type Selected struct {
 	Study string
 	store.StudyRun
@@ -54,13 +55,33 @@ func Select(lab *store.Reader, names []string) ([]Selected, error) {
 }
 
 func everyRun(lab *store.Reader) ([]Selected, error) {
+	studies, err := lab.Studies()
+	if err != nil {
+		return nil, err
+	}
+	members := map[string]Selected{}
+	for _, s := range studies { // the newest first
+		runs, err := lab.StudyRuns(s.Name)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range runs {
+			if _, has := members[r.Hash]; !has {
+				members[r.Hash] = Selected{s.Name, r}
+			}
+		}
+	}
 	runs, err := lab.List(store.Filter{})
 	if err != nil {
 		return nil, err
 	}
 	var out []Selected
 	for _, r := range runs {
-		out = append(out, alone(r))
+		if member, ok := members[r.Hash]; ok {
+			out = append(out, member)
+		} else {
+			out = append(out, alone(r))
+		}
 	}
 	return out, nil
 }
