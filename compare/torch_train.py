@@ -13,6 +13,7 @@ import argparse
 import json
 import resource
 import statistics
+import sys
 import time
 import warnings
 
@@ -89,27 +90,42 @@ NETWORKS = {
 }
 
 
-def seconds(name, batch, steps, width, evaluate, memory_format):
-    """Seconds of each timed step, for a network made anew."""
-    torch.manual_seed(0)
-    net, shape, classes = NETWORKS[name](width)
-    x, y = torch.randn(batch, *shape), torch.randint(classes, (batch,))
-    if len(shape) == 3:
-        net, x = net.to(memory_format=memory_format), x.contiguous(memory_format=memory_format)
-    net.train(not evaluate)
-    sgd = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9, nesterov=True, weight_decay=1e-3)
-    times = []
-    for _ in range(WARM_UP + steps):
+class Timed:
+    """A network that is made and warmed up once, and timed whenever asked."""
+
+    def __init__(self, args, memory_format):
+        torch.manual_seed(0)
+        net, shape, classes = NETWORKS[args.net](args.width)
+        x, self.y = torch.randn(args.batch, *shape), torch.randint(classes, (args.batch,))
+        if len(shape) == 3:
+            net, x = net.to(memory_format=memory_format), x.contiguous(memory_format=memory_format)
+        net.train(not args.eval)
+        self.x, self.evaluate = x, args.eval
+        self.sgd = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9, nesterov=True, weight_decay=1e-3)
+        self.net = torch.compile(net) if args.compile else net
+        for _ in range(WARM_UP):
+            self.step()
+
+    def step(self):
+        """The seconds of one step."""
         began = time.perf_counter()
-        if evaluate:
+        if self.evaluate:
             with torch.no_grad():
-                net(x)
+                self.net(self.x)
         else:
-            sgd.zero_grad(set_to_none=True)
-            functional.cross_entropy(net(x), y).backward()
-            sgd.step()
-        times.append(time.perf_counter() - began)
-    return times[WARM_UP:]
+            self.sgd.zero_grad(set_to_none=True)
+            functional.cross_entropy(self.net(self.x), self.y).backward()
+            self.sgd.step()
+        return time.perf_counter() - began
+
+    def median(self, steps):
+        return statistics.median(self.step() for _ in range(steps))
+
+
+def serve(timed, steps):
+    """Prints the median of as many steps as steps says, in milliseconds, for each line that comes in."""
+    for _ in sys.stdin:
+        print(json.dumps({"step_ms": 1e3 * timed.median(steps)}), flush=True)
 
 
 def main():
@@ -120,16 +136,24 @@ def main():
     parser.add_argument("--width", type=int, default=8, help="channels of the first stage of resnet18-adapt")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--eval", action="store_true", help="the forward pass of evaluation instead of a training step")
+    parser.add_argument("--compile", action="store_true", help="by torch.compile, which needs a C++ compiler")
+    parser.add_argument("--serve", action="store_true", help="keep the network, and time it anew for each line of standard input")
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
     torch.set_num_threads(args.threads)
     formats = [torch.contiguous_format] if args.net == "mlp" else [torch.contiguous_format, torch.channels_last]
-    medians = {str(f): statistics.median(seconds(args.net, args.batch, args.steps, args.width, args.eval, f)) for f in formats}
-    best = min(medians, key=medians.get)
+    best, least = None, float("inf")
+    for memory_format in formats:
+        timed = Timed(args, memory_format)
+        median = timed.median(args.steps)
+        if median < least:
+            best, best_format, least = timed, str(memory_format), median
     print(json.dumps({
-        **vars(args), "torch": torch.__version__, "format": best, "step_ms": 1e3 * medians[best], "images_per_s": args.batch / medians[best],
+        **vars(args), "torch": torch.__version__, "format": best_format, "step_ms": 1e3 * least, "images_per_s": args.batch / least,
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,  # kilobytes on Linux
-    }))
+    }), flush=True)
+    if args.serve:
+        serve(best, args.steps)
 
 
 if __name__ == "__main__":

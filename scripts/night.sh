@@ -144,7 +144,7 @@ part_conformance() {
 }
 part_comparisons() {
   needs release
-  local peers net
+  local peers
   peers=$(scripts/peers_env.sh)
   "$peers" compare/documented.py --binary "$collapse"
   "$peers" compare/python_call.py --binary "$collapse" --rounds 2
@@ -153,12 +153,7 @@ part_comparisons() {
   else
     echo "not compared with the reference library: COLLAPSE_REFERENCE names no checkout (compare/README.md)"
   fi
-  for net in "mlp --batch 512" "resnet18 --batch 128" "resnet18-adapt --batch 64"; do
-    # shellcheck disable=SC2086 # several words
-    "$collapse" bench train --net $net --steps 5
-    # shellcheck disable=SC2086
-    "$peers" compare/torch_train.py $net --steps 5
-  done
+  "$peers" compare/all.py --binary "$collapse" --quick
 }
 
 # needs makes what another part leaves behind.
