@@ -28,8 +28,9 @@ type Team struct {
 	workers []*worker
 	done    chan struct{} // a worker tells the waiting caller that it was the last to leave
 	closed  atomic.Bool
-	until   *until                // of a team that stops with a context; it has no workers of its own
-	fault   atomic.Pointer[Fault] // of a worker in this job
+	until   *until                  // of a team that stops with a context; it has no workers of its own
+	fault   atomic.Pointer[Fault]   // of a worker in this job
+	observe func(parts int, t Task) // runs the jobs of a team of one thread; nil: nobody looks
 
 	_     [64]byte
 	next  atomic.Int64 // first part nobody has taken
@@ -99,6 +100,15 @@ func (tm *Team) Close() {
 	}
 }
 
+// Observe has every later job of a team of one thread done by f, which runs the parts, so that it can count and time them; nil ends that. It
+// panics if the team has more threads.
+func (tm *Team) Observe(f func(parts int, t Task)) {
+	if tm.Threads() > 1 {
+		panic("parallel: only a team of one thread can be observed")
+	}
+	tm.observe = f
+}
+
 // Do runs t.Run(0) … t.Run(parts-1), handed out one by one to whichever thread is free, and returns
 // when all have ended. It allocates nothing if t is a pointer. Called while another job of the team
 // runs (from a part, or from another goroutine), it runs on the caller's goroutine alone.
@@ -108,6 +118,10 @@ func (tm *Team) Close() {
 func (tm *Team) Do(parts int, t Task) {
 	if tm != nil && tm.until != nil {
 		tm.until.do(parts, t)
+		return
+	}
+	if tm != nil && tm.observe != nil {
+		tm.observe(parts, t)
 		return
 	}
 	if tm == nil || parts <= 1 || len(tm.workers) == 0 || tm.closed.Load() || !tm.mu.TryLock() {

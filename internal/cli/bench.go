@@ -13,6 +13,7 @@ type benchCmd struct {
 	Gemm    benchGemmCmd    `cmd:"" help:"The three matrix products of training, against the peak."`
 	Train   benchTrainCmd   `cmd:"" help:"A whole training step or an evaluation, against the peak."`
 	Layers  benchLayersCmd  `cmd:"" help:"Each layer and operation of a training step: its time, rate and share."`
+	Scaling benchScalingCmd `cmd:"" help:"How a training step or an evaluation would scale to more threads, by the times of its parts."`
 	Slots   benchSlotsCmd   `cmd:"" help:"Whether several runs side by side do more than one run on all threads."`
 	Measure benchMeasureCmd `cmd:"" help:"The measures of collapse on synthetic features: seconds, bytes per second, the share of each part."`
 	Queue   benchQueueCmd   `cmd:"" help:"What a study on very many workers needs from its coordinator, tested with workers that only sleep."`

@@ -58,6 +58,7 @@ var examples = map[string][]string{
 	"bench gemm":    {"collapse bench gemm --repeats 5"},
 	"bench train":   {"collapse bench train --net resnet18 --batch 128", "collapse bench train --width 256 --depth 3 --eval", "collapse bench train --net resnet18 --engine torch --device cuda:0"},
 	"bench layers":  {"collapse bench layers --net resnet18"},
+	"bench scaling": {"collapse bench scaling --net resnet18 --thread-counts 1,2,16"},
 	"bench slots":   {"collapse bench slots --time 10s"},
 	"bench measure": {"collapse bench measure --n 50000 --d 512 --k 10"},
 	"bench queue":   {"collapse bench queue --workers 100 --time 10s"},

@@ -86,7 +86,7 @@ func (a *app) perform(command func() error) error {
 	soon, late := time.After(patience), make(<-chan time.Time)
 	switch bySignal := errors.As(cause, &signalled); {
 	case bySignal && a.unhurried.Load():
-		a.notef("ending: runs save a checkpoint, and scripts have ten seconds to end; a second Ctrl-C ends all at once\n")
+		a.notef("ending: runs under way save a checkpoint, and scripts have ten seconds to end; a second Ctrl-C ends all at once\n")
 	case bySignal:
 		late = time.After(keeperPatience)
 	}

@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -125,24 +127,32 @@ func (c runsListCmd) numberTrials(r *store.Reader, rows []listedRun) error {
 	if err != nil {
 		return err
 	}
-	trials := map[string]int{}
+	trials := map[string]study.Trial{}
 	for _, run := range runs {
-		if t := study.TrialOf(run.Payload); t.Role == study.RoleTrial {
-			trials[run.Hash] = t.Number + 1
-		}
+		trials[run.Hash] = study.TrialOf(run.Payload)
 	}
 	for i := range rows {
-		n, words := trials[rows[i].Run], []string{"earlier trial"}
-		if n == 0 {
-			continue
+		t := trials[rows[i].Run]
+		if t.Role == study.RoleTrial && t.Number < f.Search.Trials {
+			rows[i].Trial = t.Number + 1
 		}
-		if n <= f.Search.Trials {
-			rows[i].Trial, words[0] = n, fmt.Sprintf("trial %d", n)
+		if name := nameOfTrial(t, f.Search.Trials); name != "" {
+			rows[i].What = name + ", " + rows[i].What
+			rows[i].words, rows[i].brief = append([]string{name}, rows[i].words...), append([]string{name}, rows[i].brief...)
 		}
-		rows[i].What = words[0] + ", " + rows[i].What
-		rows[i].words, rows[i].brief = append(words, rows[i].words...), append(words, rows[i].brief...)
 	}
 	return nil
+}
+
+// nameOfTrial is what a run of a search of so many trials is called in a list; "" for a run of none.
+func nameOfTrial(t study.Trial, trials int) string {
+	switch {
+	case t.Role == study.RoleTrial && t.Number >= trials:
+		return "earlier trial"
+	case t.Role == study.RoleTrial:
+		return fmt.Sprintf("trial %d", t.Number+1)
+	}
+	return map[string]string{study.RoleDefault: "default", study.RoleBest: "best again", study.RoleDefaultFinal: "default again"}[t.Role]
 }
 
 // listRuns describes runs by what differs among them and others that were asked for.
@@ -254,16 +264,25 @@ func runInWords(run store.Run, settings, defaults map[string]any, differ []strin
 	return append(words, last...)
 }
 
+// interpreter is the name of a program that runs scripts.
+var interpreter = regexp.MustCompile(`^(python|pypy|julia|Rscript|sh|bash|zsh|perl|ruby|node|env|uv)[0-9.]*(\.exe)?$`)
+
+// scriptName is the file of a script in its command, not the interpreter; "script" if no word looks like one.
+func scriptName(command []any) string {
+	for i, word := range command {
+		name := fmt.Sprint(word)
+		if strings.ContainsRune(name, '.') && !strings.HasPrefix(name, "-") && !(i == 0 && interpreter.MatchString(filepath.Base(name))) {
+			return filepath.Base(name)
+		}
+	}
+	return "script"
+}
+
 // scriptInWords describes a run of a script: its command, then its settings that differ, the seed last.
 func scriptInWords(settings map[string]any, differ []string) []string {
 	words := []string{"script"}
 	if command, ok := settings["trainer.command"].([]any); ok {
-		for _, word := range command {
-			if name := fmt.Sprint(word); strings.ContainsRune(name, '.') { // the file, not the interpreter
-				words[0] = name
-				break
-			}
-		}
+		words[0] = scriptName(command)
 	}
 	var last []string
 	for _, key := range differ {

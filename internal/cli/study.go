@@ -12,6 +12,7 @@ import (
 	"collapse.example/collapse/internal/question"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/reproduce"
+	"collapse.example/collapse/internal/spelling"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/coordinator"
@@ -85,6 +86,13 @@ func (c *studyRunCmd) Run(a *app) error {
 		if over := f.Trainer.Overlooked; len(over) > 0 {
 			a.notef("the code imports %s, which [trainer] code does not name: a change of it makes no new runs\n", format.Few(over, shown))
 		}
+	}
+	if unknown, known := f.UnknownFlags(); len(unknown) > 0 {
+		near := ""
+		if name := spelling.Nearest(unknown[0], known); name != "" {
+			near = "; did you mean --" + name + "?"
+		}
+		a.notef("the code names no flag --%s, which it is given for a setting of the file%s\n", strings.Join(unknown, " or --"), near)
 	}
 	noteDropped(a, f.Name, questions)
 	compute := c.grid
@@ -175,7 +183,7 @@ func saveStudy(a *app, lab *store.Lab, f *study.File, items []study.Item) error 
 	if _, err := study.Save(lab, f.Name, f.Title, f.Source, items); err != nil {
 		return err
 	}
-	if words := study.Displaced(f.Name, before, items); words != "" {
+	if words := study.Displaced(f.Name, before, items, false); words != "" {
 		a.notef("%s\n", words)
 	}
 	return nil
@@ -234,7 +242,7 @@ func dryRunOfScript(a *app, f *study.File, items []study.Item) error {
 		noteLonger(a, longer)
 		var before []store.StudyRun
 		if before, err = lab.StudyRuns(f.Name); err == nil {
-			displaced = study.Displaced(f.Name, before, going)
+			displaced = study.Displaced(f.Name, before, going, true)
 			_, failed, missing, err = study.Counts(lab, items)
 		}
 	}

@@ -229,6 +229,15 @@ func TestInitPrintsLines(t *testing.T) {
 	if whole := linesToAdd("", "3", false); linesToAdd("torch\n"+whole+"torch.save(); run.tap()", "3", true) != "" {
 		t.Error(whole)
 	}
+	space := spaceOf([]scriptFlag{{"lr", "0.1"}, {"width", "16"}, {"drop", "0.0"}, {"amp", "false"}, {"opt", `"sgd"`}, {"one", "1"}})
+	if want := "# lr = { log_uniform = [0.01, 1] }\n# width = { integer = [8, 32] }\n# drop = { choice = [0.0] }\n# amp = { choice = [false, true] }\n# opt = { choice = [\"sgd\"] }\n# one = { integer = [1, 2] }\n"; space != want {
+		t.Errorf("%s, wanted %s", space, want)
+	}
+	for text, want := range map[string]string{"run.report(e, {'val/f1': f, 'x': 1})": "val/f1", `run.report(epoch=e, values={ "loss" : 1})`: "loss", "run.report(e, values)": "test/loss", "": "test/loss"} {
+		if got := metricOf(text); got != want {
+			t.Errorf("%s: %s, wanted %s", text, got, want)
+		}
+	}
 	file, err := os.ReadFile(strings.TrimSuffix(script, ".py") + ".toml")
 	if err != nil || strings.Count(string(file), "\namp = false") != 1 || strings.Count(string(file), "\nbf16 = false") != 1 {
 		t.Errorf("%s, %v", file, err)

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -39,7 +40,7 @@ func (c *studyInitCmd) Run(a *app) error {
 		return fmt.Errorf("%s exists; name another file with --out, or remove it", out)
 	}
 	found, epochs := flagsOf(string(text))
-	if err := outfile.Write(out, []byte(studyText(filepath.ToSlash(script), found, epochs))); err != nil {
+	if err := outfile.Write(out, []byte(studyText(filepath.ToSlash(script), found, epochs, metricOf(string(text))))); err != nil {
 		return err
 	}
 	lines := linesToAdd(string(text), epochs, len(found) > 0)
@@ -107,10 +108,43 @@ func pythonValue(text string) (toml string, ok bool) {
 	return "", false
 }
 
+// spaceOf is a space to search around the defaults of the flags that a script reads, as comments.
+func spaceOf(found []scriptFlag) string {
+	if len(found) == 0 {
+		found = []scriptFlag{{"lr", "0.1"}, {"layers", "4"}, {"opt", `"sgd"`}}
+	}
+	text := ""
+	for _, f := range found {
+		space := "{ choice = [" + f.Default + "] }"
+		whole, err := strconv.ParseInt(f.Default, 10, 64)
+		x, wrong := strconv.ParseFloat(f.Default, 64)
+		switch {
+		case err == nil && whole > 0 && whole < math.MaxInt32:
+			space = fmt.Sprintf("{ integer = [%d, %d] }", max(1, whole/2), 2*whole)
+		case err != nil && wrong == nil && x > 0:
+			space = fmt.Sprintf("{ log_uniform = [%g, %g] }", x/10, x*10)
+		case f.Default == "false", f.Default == "true":
+			space = "{ choice = [false, true] }"
+		}
+		text += "# " + f.Key + " = " + space + "\n"
+	}
+	return text
+}
+
+var reportedName = regexp.MustCompile(`\.report\([^{\n]*\{\s*["']([A-Za-z0-9_./-]+)["']`)
+
+// metricOf is the first value that a Python script reports, or an example.
+func metricOf(script string) string {
+	if m := reportedName.FindStringSubmatch(script); m != nil {
+		return m[1]
+	}
+	return "test/loss"
+}
+
 // interpreters start scripts by file extension; any other file is a program.
 var interpreters = map[string]string{".py": "python3", ".sh": "sh", ".jl": "julia", ".R": "Rscript"}
 
-func studyText(script string, found []scriptFlag, epochs string) string {
+func studyText(script string, found []scriptFlag, epochs, metric string) string {
 	command := strconv.Quote("./" + script)
 	if program := interpreters[filepath.Ext(script)]; program != "" {
 		command = fmt.Sprintf("%q, %q", program, script)
@@ -123,14 +157,14 @@ func studyText(script string, found []scriptFlag, epochs string) string {
 		}
 		axis = fmt.Sprintf("# %s = [%s]", found[0].Key, found[0].Default)
 	}
-	return fmt.Sprintf(studyTemplate, command, strconv.Quote(script), epochs, args, base, axis)
+	return fmt.Sprintf(studyTemplate, command, strconv.Quote(script), epochs, args, base, axis, strconv.Quote(metric), spaceOf(found))
 }
 
 const studyTemplate = `# A study of my own trainer. Compute it with: collapse study run THIS-FILE
 
 [study]
 # title = "What happens if"
-# seeds = 3                         # 1, 2, 3: run.setting("seed", 1), or --seed with args = "flags"
+# seeds = 5                         # 1 to 5, as many as a verdict needs: run.setting("seed", 1), or --seed with args = "flags"
 
 [trainer]
 command = [%s]   # started in the folder of this file
@@ -148,14 +182,10 @@ epochs = %-26s# of a whole run
 # [search]
 # trials = 12
 # min_epochs = 1
-# metric = "test/loss"              # as the script reports it
-# goal = "min"
-# [search.space]
-# lr = { log_uniform = [0.001, 1] }
-# layers = { integer = [1, 8] }     # also: uniform = [0.1, 0.9]
-# opt = { choice = ["sgd", "adam"] }
-# momentum = { uniform = [0.5, 0.99], when = { opt = ["sgd"] } }
-`
+# metric = %-25s# as the script reports it
+# goal = "min"                      # or "max"
+# [search.space]                    # uniform, log_uniform, integer, choice; when: docs/trainers.md
+%s`
 
 // scriptLine is a line that makes a Python script a run of the lab.
 type scriptLine struct {

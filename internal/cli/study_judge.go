@@ -35,27 +35,15 @@ func (c *studyJudgeCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	name, text := c.Study, ""
-	if isFile(c.Study) {
-		f, err := study.ReadFile(c.Study, nil, 0)
-		if err != nil {
-			return unnamed(err)
-		}
-		source, err := inputfile.Read(c.Study, inputfile.Text)
-		if err != nil {
-			return err
-		}
-		name, text = f.Name, string(source)
+	name, text, err := studyNamed(c.Study)
+	if err != nil {
+		return err
 	}
 	s, err := lab.Study(name)
 	if err != nil {
 		return err
 	}
-	if text == "" {
-		text = s.Source
-	} else {
-		text = question.Given(s.Source) + text
-	}
+	text = asOfNow(s, text)
 	questions, err := askedOf(name, text)
 	if err != nil {
 		return err
@@ -77,6 +65,27 @@ func (c *studyJudgeCmd) Run(a *app) error {
 	}
 	found := judgedStudy{name, s.Counts[store.Done], s.Runs, answers.Claims, append([]judge.Tabled{}, tables...), notes, name == c.Study}
 	return a.emit(found, func() { printJudged(a, found) })
+}
+
+// studyNamed is the name of a study and the text of its file, "" if it was named by itself.
+func studyNamed(arg string) (name, text string, err error) {
+	if !isFile(arg) {
+		return arg, "", nil
+	}
+	f, err := study.ReadFile(arg, nil, 0)
+	if err != nil {
+		return "", "", unnamed(err)
+	}
+	source, err := inputfile.Read(arg, inputfile.Text)
+	return f.Name, string(source), err
+}
+
+// asOfNow is the text of a study's file with its questions: that which was given, or "", then that with which it last ran.
+func asOfNow(s store.Study, given string) string {
+	if given == "" {
+		return s.Source
+	}
+	return question.Given(s.Source) + given
 }
 
 // askedOf reads the questions of a study from the text of its file.

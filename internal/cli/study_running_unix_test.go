@@ -45,6 +45,59 @@ func TestStatusShowsValuesOfRunsUnderWay(t *testing.T) {
 	<-ended
 }
 
+// TestAReportOfAFile has the questions of the file as it is, and one of a name those with which the study last ran.
+func TestAReportOfAFile(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
+	called(t, 0, "--lab", lab, "study", "run", file)
+	added := scriptGrid + "\n[[table]]\nid = \"mine\"\ntitle = \"Loss by decay\"\nrows = [\"wd\"]\nvalues = ['final(\"test.loss\")']\n"
+	if err := os.WriteFile(file, []byte(added), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for arg, has := range map[string]bool{"mine": false, file: true} {
+		out := filepath.Join(t.TempDir(), "page")
+		called(t, 0, "--lab", lab, "study", "report", arg, "--out", out)
+		if html, err := os.ReadFile(filepath.Join(out, "index.html")); err != nil || strings.Contains(string(html), "Loss by decay") != has {
+			t.Errorf("%s: %v; the table wanted: %v", arg, err, has)
+		}
+	}
+}
+
+// TestAMisspeltFlagIsTold before anything runs, with the nearest that the code names.
+func TestAMisspeltFlagIsTold(t *testing.T) {
+	for text, told := range map[string]string{
+		"p.add_argument('--width'); p.add_argument('--lr', default=1); p.add_argument('--no-wd')": "the code names no flag --widht, which it is given for a setting of the file; did you mean --width?",
+		"p.add_argument('--widhts')": "the code names no flag --lr or --wd, which", "import click_of_another_module": "",
+	} {
+		file, lab := scriptStudy(t, strings.Replace(scriptGrid, "lr = 0.1", "lr = 0.1\nwidht = 3", 1))
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, errs := called(t, 0, "--lab", lab, "study", "run", file, "--dry-run"); !strings.Contains(errs, told) || told == "" && strings.Contains(errs, "names no flag") {
+			t.Errorf("%s: %s", text, errs)
+		}
+	}
+}
+
+// TestNamesInTheListOfRuns: of scripts by their file, whatever interpreter runs them, and of a search's runs by what they are in it.
+func TestNamesInTheListOfRuns(t *testing.T) {
+	for want, command := range map[string][]any{
+		"fit.py": {"/home/me/.venv/bin/python3.11", "-u", "src/fit.py", "x.npz"}, "train.sh": {"sh", "train.sh"}, "a.out": {"./a.out", "b.txt"},
+		"script": {"make", "train"}, "t.jl": {"julia", "--threads=1.5", "t.jl"},
+	} {
+		if got := scriptName(command); got != want {
+			t.Errorf("%v: %s, wanted %s", command, got, want)
+		}
+	}
+	for want, trial := range map[string]study.Trial{
+		"": {}, "trial 1": {Role: study.RoleTrial}, "trial 3": {Role: study.RoleTrial, Number: 2}, "earlier trial": {Role: study.RoleTrial, Number: 3},
+		"default": {Role: study.RoleDefault}, "best again": {Role: study.RoleBest}, "default again": {Role: study.RoleDefaultFinal},
+	} {
+		if got := nameOfTrial(trial, 3); got != want {
+			t.Errorf("%+v: %q, wanted %q", trial, got, want)
+		}
+	}
+}
+
 // TestATrialThatMayGoOn is paused until the search is over; one that went all the way, or is not among the trials, is done.
 func TestATrialThatMayGoOn(t *testing.T) {
 	value := 0.5

@@ -285,7 +285,7 @@ func TestASearchOfAScriptThatNeverWorksIsStopped(t *testing.T) {
 		t.Error(out)
 	}
 	few := filepath.Join(t.TempDir(), "lab")
-	if out, errs := called(t, 1, "--lab", few, "--threads", "1", "study", "run", file, "--set", "search.trials=2"); !strings.Contains(errs, "all 2 runs failed") || !strings.Contains(out, "2 of 2 trials begun, 0 of at most 18 epochs spent") {
+	if out, errs := called(t, 1, "--lab", few, "--threads", "1", "study", "run", file, "--set", "search.trials=2"); !strings.Contains(errs, "all 2 runs failed") || !strings.Contains(out, "2 of 2 trials begun, 0 of at most 18 epochs of trials spent") {
 		t.Errorf("%s%s", out, errs)
 	}
 }

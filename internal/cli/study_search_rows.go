@@ -129,7 +129,7 @@ func printSearches(a *app, rows []searchRow) {
 		if n := len(s.Trials) - begun; n > 0 {
 			before = fmt.Sprintf(", %d kept of an earlier version", n)
 		}
-		a.printf("\n%s: %d of %d trials begun%s, %d of at most %d epochs spent\n", title, begun, s.Wanted, before, s.Spent, s.Whole)
+		a.printf("\n%s: %d of %d trials begun%s, %d of at most %d epochs of trials spent\n", title, begun, s.Wanted, before, s.Spent, s.Whole)
 		s.printTrials(a)
 		if best, ok := s.best(); ok {
 			s.printBest(a, best)
@@ -191,7 +191,11 @@ func (s searchRow) finalName(t trialRow) string {
 
 // printBest says where the best trial is, and how it was made.
 func (s searchRow) printBest(a *app, t trialRow) {
-	a.printf("  best: run %.12s, files in %s\n", t.Run, t.Dir)
+	so := ""
+	if t.Epochs < s.full {
+		so = fmt.Sprintf(" so far, at epoch %d of %d", t.Epochs, s.full)
+	}
+	a.printf("  best%s: run %.12s, files in %s\n", so, t.Run, t.Dir)
 	if same := s.asGood(t); len(same) > 0 {
 		a.printf("  as good: trial %s\n", format.List(same))
 	}

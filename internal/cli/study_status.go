@@ -1,27 +1,17 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"strings"
 	"text/tabwriter"
 	"time"
 
-	"collapse.example/collapse/internal/figure"
-	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
-	"collapse.example/collapse/internal/outfile"
-	"collapse.example/collapse/internal/page"
-	"collapse.example/collapse/internal/question"
 	"collapse.example/collapse/internal/safetext"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/coordinator"
-	"collapse.example/collapse/internal/study/forecast"
-	"collapse.example/collapse/internal/study/trials"
 )
 
 type studyStatusCmd struct {
@@ -113,8 +103,12 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 		Failed   []studyRunRow `json:"failed"`
 		Last     []studyRunRow `json:"last"`
 	}{row, health.QueueHealth, searches, idle, studyRunRows(running), studyRunRows(failed), studyRunRows(last)}, func() {
-		a.printf("%s: %s; %d runs: %d done, %d running, %d waiting, %d failed\n", s.Name, row.Status, s.Runs, s.Counts[store.Done],
-			s.Counts[store.Running], s.Counts[store.Pending]+s.Counts[store.Interrupted], s.Counts[store.Failed])
+		begun := ""
+		if n := s.Counts[store.Interrupted]; n > 0 {
+			begun = fmt.Sprintf(" (%d begun)", n)
+		}
+		a.printf("%s: %s; %d runs: %d done, %d running, %d waiting%s, %d failed\n", s.Name, row.Status, s.Runs, s.Counts[store.Done],
+			s.Counts[store.Running], s.Counts[store.Pending]+s.Counts[store.Interrupted], begun, s.Counts[store.Failed])
 		if still != "" {
 			a.printf("%s\n", still)
 		}
@@ -191,6 +185,9 @@ func printHealth(a *app, h coordinator.Health) {
 	if more := len(h.Waiting) - shown; more > 0 {
 		a.printf("%d more workers wait\n", more)
 	}
+	for _, s := range h.Silent[:min(len(h.Silent), shown)] {
+		a.printf("worker %s: silent since %s; its run %.12s waits for another worker, or for this one\n", s.Worker, s.Since.Local().Format(time.DateTime), s.Run)
+	}
 	if h.Unusable.Count == 0 {
 		return
 	}
@@ -262,111 +259,4 @@ func (c *studyRetryCmd) Run(a *app, lab *store.Lab) error {
 	return a.emit(map[string]any{"study": c.Name, "runs": n}, func() {
 		a.printf("%s will be tried again; a process that computes the study picks them up, otherwise: %s\n", format.Count(n, "failed run"), onward)
 	})
-}
-
-type studyReportCmd struct {
-	writesFolder
-
-	Name     string `arg:"" name:"study" complete:"studies" help:"Name of the study."`
-	Out      string `help:"Where to write: a folder for the page; default: ./out/NAME." type:"path" placeholder:"DIR"`
-	Open     bool   `help:"Show the page in the browser when it is ready."`
-	RunPages bool   `help:"Also write each run's own page (1 to 5 MB each), and link to it."`
-}
-
-func (c *studyReportCmd) Run(a *app) error {
-	a.onlyComputes()
-	to, err := pageFolder(a.labOutputs(), c.dir())
-	if err != nil {
-		return err
-	}
-	lab, err := a.reader()
-	if err != nil {
-		return err
-	}
-	s, err := lab.Study(c.Name)
-	if err != nil {
-		return err
-	}
-	ended, err := lab.StudyRuns(c.Name, store.Done, store.Failed)
-	if err != nil {
-		return err
-	}
-	if len(ended) == 0 {
-		onward, err := a.onward(lab, c.Name)
-		return cmp.Or(err, fmt.Errorf("no run of study %s has ended; they are computed by: %s", c.Name, onward))
-	}
-	var hashes []string
-	for _, r := range ended {
-		hashes = append(hashes, r.Hash)
-	}
-	runs, err := judge.Load(lab, hashes...)
-	if err != nil {
-		return err
-	}
-	result, err := c.write(a, lab, s, runs, to)
-	if err != nil {
-		return err
-	}
-	own, _ := question.Parse(s.Source) // the page says what cannot be read
-	return a.made(result, func() { printReport(a, result, own.Claims) }, result.Index, c.Open)
-}
-
-// dir is where the page goes.
-func (c *studyReportCmd) dir() string { return cmp.Or(c.Out, filepath.Join("out", c.Name)) }
-
-// repeats are the commands that repeat a study and its page, and the file that they read.
-func (c *studyReportCmd) repeats(a *app, s store.Study) (file string, commands []string) {
-	if s.Source != "" {
-		run := []string{a.next("study run " + format.ShellWord(c.Name+".toml"))}
-		for _, arg := range study.Arguments(s.Source) {
-			run = append(run, format.ShellWord(arg))
-		}
-		commands = append(commands, strings.Join(run, " "))
-	}
-	return s.Source, append(commands, a.commandLine())
-}
-
-// write makes the page: for a search what it tried and found, otherwise memorization, dilation and every measure.
-func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, runs []judge.Run, to *outfile.Folder) (page.Result, error) {
-	title := cmp.Or(s.Title, c.Name)
-	file, commands := c.repeats(a, s)
-	notes := []string{fmt.Sprintf("%d of the study's %d runs have ended.", len(runs), s.Runs)}
-	f, err := study.SearchOf(s)
-	if err != nil {
-		return page.Result{}, err
-	}
-	spent := findings.Count(runs, f != nil, forecast.Runs(lab, ""))
-	if c.RunPages {
-		notePages(a, runs)
-	}
-	questions, err := question.Parse(s.Source)
-	if err != nil { // of another version of the program, or of a stranger
-		notes = append(notes, "The claims and drawings of the study's file cannot be read: "+err.Error())
-		questions = question.Set{}
-	}
-	for _, sentence := range judge.WithoutEffect(runs) {
-		notes = append(notes, "Watch: "+sentence)
-		a.notef("watch: %s\n", sentence)
-	}
-	if f == nil {
-		return writeStudy(to, findings.Study{ID: c.Name, Title: title, Runs: runs, Asks: questions, File: file, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
-	}
-	made := findings.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, File: file, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
-		Claims: questions.Claims, Drawings: questions.Drawings, Tables: questions.Tables, Source: "a search of settings"}
-	if made.Searches, err = trials.Searches(lab, f); err != nil {
-		return page.Result{}, err
-	}
-	for _, search := range made.Searches {
-		made.Caption += figure.FoundBySearch(search) + " "
-	}
-	made.Caption += fmt.Sprintf("%d trials of at most %d epochs%s, chosen by %s and stopped by %s, judged by %s.", f.Search.Trials, f.Search.Epochs, inEach(f), f.Search.Sampler, f.Search.Schedule, f.Search.MetricName())
-	found, err := made.Judge()
-	if err != nil {
-		return page.Result{}, err
-	}
-	result, err := page.WriteRecipe(to, found)
-	for _, search := range made.Searches {
-		result.Facts = append(result.Facts, figure.FoundBySearch(search))
-	}
-	return result, err
 }

@@ -76,7 +76,7 @@ func scriptTable(runs []*judge.JudgedRun, keys []string) format.Table {
 	for _, k := range own {
 		t.Columns = append(t.Columns, judge.NameOf(k))
 	}
-	t.Columns = append(t.Columns, "epochs", "seconds")
+	t.Columns = append(t.Columns, "epochs", "seconds in all")
 	for _, s := range runs {
 		row := []string{hashStart(s.Run), s.Label}
 		for _, k := range keys {

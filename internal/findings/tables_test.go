@@ -51,7 +51,7 @@ func TestSecondsOfAnInterruptedScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	table := scriptTable([]*judge.JudgedRun{judge.JudgeRun(&run)}, nil)
-	if last := table.Rows[0][len(table.Rows[0])-1]; last != "5.00" || table.Columns[len(table.Columns)-1] != "seconds" {
+	if last := table.Rows[0][len(table.Rows[0])-1]; last != "5.00" || table.Columns[len(table.Columns)-1] != "seconds in all" {
 		t.Errorf("%q, %q", table.Columns, table.Rows[0])
 	}
 }

@@ -1,7 +1,6 @@
 package script
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 
 	"collapse.example/collapse/internal/inputfile"
@@ -115,8 +115,12 @@ const epochsFlag = "epochs"
 // mostRead is how much of a file of code is searched for a flag.
 const mostRead = 1 << 20
 
-// reads reports whether a file of the code names a flag, in quotes of either kind.
-func (s Spec) reads(folder, flag string) bool {
+// flagLiteral is a flag as code names it that reads one.
+var flagLiteral = regexp.MustCompile(`["']--([A-Za-z][A-Za-z0-9_.-]*)["']`)
+
+// Flags are the flags that the code names, without dashes, sorted.
+func (s Spec) Flags(folder string) []string {
+	found := map[string]bool{}
 	for name := range s.Code {
 		f, err := inputfile.Open(filepath.Join(folder, filepath.FromSlash(name)))
 		if err != nil {
@@ -124,12 +128,18 @@ func (s Spec) reads(folder, flag string) bool {
 		}
 		text, err := io.ReadAll(io.LimitReader(f, mostRead))
 		f.Close()
-		if err == nil && (bytes.Contains(text, []byte(`"`+flag+`"`)) || bytes.Contains(text, []byte(`'`+flag+`'`))) {
-			return true
+		if err != nil {
+			continue
+		}
+		for _, m := range flagLiteral.FindAllSubmatch(text, mostFlags) {
+			found[string(m[1])] = true
 		}
 	}
-	return false
+	return slices.Sorted(maps.Keys(found))
 }
+
+// mostFlags bounds the flags of a file that are looked at.
+const mostFlags = 1000
 
 // ChangedError says that the code in a folder differs from that of the run.
 type ChangedError struct{ Path, Why string }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -202,7 +203,7 @@ func (j *job) start() error {
 		return err
 	}
 	line := j.spec.line()
-	if _, own := j.spec.Settings[epochsFlag]; j.spec.Args != "" && !own && j.spec.reads(folder, "--"+epochsFlag) {
+	if _, own := j.spec.Settings[epochsFlag]; j.spec.Args != "" && !own && slices.Contains(j.spec.Flags(folder), epochsFlag) {
 		line = append(line, "--"+epochsFlag, fmt.Sprint(j.spec.Horizon))
 	}
 	noteStart(j.dir, line, j.spec.Code)

@@ -12,8 +12,8 @@ import (
 )
 
 // Displaced says which runs, of those that were begun, a study had before that are not among its items now, which files of their code were others, and how to have the
-// runs of that code count; "" if none.
-func Displaced(name string, before []store.StudyRun, items []Item) string {
+// runs of that code count; "" if none. would is for items that it has not yet.
+func Displaced(name string, before []store.StudyRun, items []Item, would bool) string {
 	before = outside(begunOf(before), items)
 	if len(before) == 0 {
 		return ""
@@ -21,17 +21,22 @@ func Displaced(name string, before []store.StudyRun, items []Item) string {
 	n := len(before)
 	why, how := "whose settings the file does not ask for any more", "once the change is undone"
 	if changed := changedFiles(before, items); len(changed) > 0 && sameNow(changed, items) {
-		return fmt.Sprintf("%s of %s count no more: by [trainer] same_as, runs of the earlier code count in their place; the lab keeps them (collapse runs list)", format.Count(n, "run"), name)
+		no := map[bool]string{true: "would count no more", false: "count no more"}[would]
+		return fmt.Sprintf("%s of %s %s: by [trainer] same_as, runs of the earlier code count in their place; the lab keeps them (collapse runs list)", format.Count(n, "run"), name, no)
 	} else if len(changed) > 0 {
 		why = "whose code was another (" + format.Few(slices.Sorted(maps.Keys(changed)), 3) + ")"
 		if line := sameAs(changed, before, items); line != "" {
 			how += ", or, if the runs are the same, with this line under [trainer]: " + line
 		}
 	}
-	if n > 1 {
-		return fmt.Sprintf("%d runs of an earlier version of %s, %s, are no longer part of it; the lab keeps them (collapse runs list), and they count again %s", n, name, why, how)
+	left, them, they := "are no longer", "them", "they count"
+	if n == 1 {
+		left, them, they = "is no longer", "it", "it counts"
 	}
-	return fmt.Sprintf("1 run of an earlier version of %s, %s, is no longer part of it; the lab keeps it (collapse runs list), and it counts again %s", name, why, how)
+	if would {
+		left, they = "would no longer be", map[bool]string{true: "it would count", false: "they would count"}[n == 1]
+	}
+	return fmt.Sprintf("%s of an earlier version of %s, %s, %s part of it; the lab keeps %s (collapse runs list), and %s again %s", format.Count(n, "run"), name, why, left, them, they, how)
 }
 
 // changedFiles are the files that runs of a script had in another form than the study's items have now, or that one of them lacks, with the

@@ -10,14 +10,17 @@ import (
 // TestDisplaced counts what was begun, and offers the line by which other code counts only if runs have that identity.
 func TestDisplaced(t *testing.T) {
 	before := []store.StudyRun{{Hash: "a", Status: store.Pending}, {Hash: "b", Status: store.Pending}}
-	if words := Displaced("s", before, nil); words != "" {
+	if words := Displaced("s", before, nil, false); words != "" {
 		t.Errorf("nobody has begun them: %s", words)
 	}
 	before[1].Status = store.Interrupted
-	if words := Displaced("s", before, nil); !strings.HasPrefix(words, "1 run of an earlier version of s, whose settings the file does not ask for any more, is no longer part of it") || strings.Contains(words, "same_as") {
+	if words := Displaced("s", before, nil, false); !strings.HasPrefix(words, "1 run of an earlier version of s, whose settings the file does not ask for any more, is no longer part of it") || strings.Contains(words, "same_as") {
 		t.Error(words)
 	}
-	if words := Displaced("s", before, []Item{{Hash: "b"}}); words != "" {
+	if words := Displaced("s", before, nil, true); !strings.Contains(words, ", would no longer be part of it; the lab keeps it (collapse runs list), and it would count again once") {
+		t.Error(words)
+	}
+	if words := Displaced("s", before, []Item{{Hash: "b"}}, false); words != "" {
 		t.Errorf("it stays: %s", words)
 	}
 }

@@ -41,6 +41,37 @@ type Trainer struct {
 	Overlooked []string
 }
 
+// UnknownFlags are settings of a script's file that the lab would pass as flags, and that no file of its code names; empty if the code names no
+// flag at all. known are those that it names.
+func (f *File) UnknownFlags() (unknown, known []string) {
+	if f.Trainer == nil || f.Trainer.spec.Args == "" {
+		return nil, nil
+	}
+	if known = f.Trainer.spec.Flags(f.Trainer.Folder); len(known) == 0 {
+		return nil, nil
+	}
+	var keys []string
+	for _, setting := range f.base {
+		key, _, _ := strings.Cut(setting, "=")
+		keys = append(keys, key)
+	}
+	for _, a := range f.axes {
+		keys = append(keys, a.key)
+	}
+	if f.Search != nil {
+		for _, p := range f.Search.Space {
+			keys = append(keys, p.Name)
+		}
+	}
+	for _, key := range keys {
+		named := func(flag string) bool { return strings.HasPrefix(strings.TrimPrefix(flag, "no-"), key) } // argparse takes beginnings, too
+		if !slices.ContainsFunc(known, named) && !slices.Contains(unknown, key) {
+			unknown = append(unknown, key)
+		}
+	}
+	return unknown, known
+}
+
 // trainerTable is Trainer as TOML decodes it. The digests are in the source of a search in a lab, where the files may not be available.
 type trainerTable struct {
 	Command, Code, Data []string

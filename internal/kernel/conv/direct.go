@@ -43,7 +43,10 @@ type pixelSums[T kernel.Float] struct {
 
 const (
 	convBlockBytes = 768 << 10 // most bytes of pixels packed by a part
-	convFewParts   = 8         // number of parts aimed at, for several threads to finish together
+	manyParts      = 64        // of a job, aimed at, for many threads to finish together
+	someParts      = 16        // of a job of which smaller parts would pack the same once more
+	partWork       = 2e6       // least operations of a part that is made smaller for that: handing it over costs as much as some thousands
+	leastRows      = 2         // of it: each part packs the rows around its own, too
 )
 
 func newPixelSums[T kernel.Float](s Shape, backward bool) *pixelSums[T] {
@@ -96,8 +99,13 @@ func (p *pixelSums[T]) plan(lanes int) {
 	p.strips = kernel.CeilDiv(p.toH, p.stripRows)
 	p.stripRows = kernel.CeilDiv(p.toH, p.strips)
 	p.strips = kernel.CeilDiv(p.toH, p.stripRows)
+	perRow := 2 * float64(p.toW*len(p.order.used)*p.order.cols) * float64(p.order.rows*p.group)
+	if rows := max(kernel.CeilDiv(p.toH, kernel.CeilDiv(manyParts, p.groups)), int(partWork/perRow), leastRows); rows < p.stripRows {
+		p.stripRows = rows
+		p.strips = kernel.CeilDiv(p.toH, p.stripRows)
+	}
 	panel := evenPanel(p.order.rows, k.rows())
-	blocks := max(1, min(kernel.CeilDiv(convFewParts, p.strips*p.groups), p.order.rows/(4*panel)))
+	blocks := max(1, min(kernel.CeilDiv(manyParts, p.strips*p.groups), p.order.rows/(4*panel)))
 	p.blockRows = kernel.RoundUp(kernel.CeilDiv(p.order.rows, blocks), panel)
 	p.need = convNeed{weights: p.order.size(), packed: p.mostInputRows() * p.fromW * p.order.cols * p.group}
 }

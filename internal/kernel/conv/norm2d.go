@@ -100,7 +100,7 @@ func (n *Norm2D[T]) check(batch, pixels int, x, y, gamma []T) {
 }
 
 // runBlock is the minimum number of elements in a part of a pass over channels: a hand-over costs as much as a few thousand.
-const runBlock = 32 << 10
+const runBlock = 4 << 10
 
 // channelsPerPart returns how many channels of the given length make a part.
 func channelsPerPart(run int) int { return max(1, runBlock/run) }

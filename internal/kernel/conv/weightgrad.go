@@ -86,7 +86,7 @@ func (g *weightSums[T]) plan(lanes int) {
 	g.stripRows = kernel.CeilDiv(s.OutH(), strips)
 	g.units = kernel.CeilDiv(s.OutH(), g.stripRows) * (g.lanes / LaneBlock)
 	g.slices = max(1, min(g.units, convMostSlices, convSliceBytes/(g.sliceSize()*size+1)))
-	g.share = kernel.CeilDiv(g.blocks, kernel.CeilDiv(convFewParts, g.slices))
+	g.share = kernel.CeilDiv(g.blocks, kernel.CeilDiv(manyParts, g.slices))
 	g.need = convNeed{
 		partial: g.slices*g.sliceSize() + g.columns, // with a row of zeros
 		packed:  s.In * g.inputRow(min(s.H, (g.stripRows-1)*s.Stride+s.KH)),

@@ -19,6 +19,7 @@ type winogradSums[T kernel.Float] struct {
 	grid     winogradGrid
 	backward bool
 	byPanels bool // a part is a panel of channels
+	pieces   int  // of a chunk: if there are few chunks, all are transformed first, and a part is some panels of one
 
 	// of the call under way
 	phase       winogradPhase
@@ -38,6 +39,7 @@ const (
 	winogradColumns                      // transform a chunk
 	winogradChunk                        // compute a chunk
 	winogradPanel                        // compute a panel of channels
+	winogradPiece                        // compute some panels of a chunk
 )
 
 func newWinogradSums[T kernel.Float](s Shape, backward bool) *winogradSums[T] {
@@ -55,6 +57,10 @@ func (p *winogradSums[T]) compute(tm *parallel.Team, lanes int, from, w, to []T,
 	if p.byPanels {
 		p.do(tm, winogradColumns, p.grid.chunks())
 		p.do(tm, winogradPanel, kernel.CeilDiv(p.order.rows, p.panel))
+	} else if p.pieces > 1 {
+		p.do(tm, winogradFilters, kernel.CeilDiv(p.order.rows, orderBlock))
+		p.do(tm, winogradColumns, p.grid.chunks())
+		p.do(tm, winogradPiece, p.grid.chunks()*p.pieces)
 	} else {
 		p.do(tm, winogradFilters, kernel.CeilDiv(p.order.rows, orderBlock))
 		p.do(tm, winogradChunk, p.grid.chunks())
@@ -76,7 +82,15 @@ func (p *winogradSums[T]) plan(lanes int) {
 		return
 	}
 	p.need.weights = winogradPoints * p.filterPoint(p.order.rows)
-	p.need.packed = p.columnsSize()
+	p.pieces = 1
+	if p.grid.chunks() < someParts {
+		p.pieces = min(kernel.CeilDiv(manyParts, p.grid.chunks()), kernel.CeilDiv(p.order.rows, p.panel))
+	}
+	if p.pieces > 1 {
+		p.need.columns = p.grid.chunks() * p.columnsSize()
+	} else {
+		p.need.packed = p.columnsSize()
+	}
 	p.need.filters = 9 * orderBlock * p.order.rowStride()
 }
 
@@ -115,6 +129,12 @@ func (p *winogradSums[T]) Run(part int) {
 		transformInput(s, p.kernels, &p.grid, p.from, p.order.cols, part, s.packed, p.columnsPoint())
 		for r := 0; r < p.order.rows; r += p.panel {
 			p.multiply(s, part, r, min(r+p.panel, p.order.rows), p.filters[r*p.order.rowStride():], p.filterPoint(p.order.rows), s.packed)
+		}
+	case winogradPiece:
+		chunk, piece := part/p.pieces, part%p.pieces
+		panels := kernel.CeilDiv(p.order.rows, p.panel)
+		for r := piece * panels / p.pieces * p.panel; r < min((piece+1)*panels/p.pieces*p.panel, p.order.rows); r += p.panel {
+			p.multiply(s, chunk, r, min(r+p.panel, p.order.rows), p.filters[r*p.order.rowStride():], p.filterPoint(p.order.rows), p.columns[chunk*p.columnsSize():])
 		}
 	case winogradPanel:
 		r0 := part * p.panel

@@ -50,7 +50,9 @@ const (
 	winogradWaveChunks = 4        // chunks of a wave are a multiple: sums are read from memory and written back once per wave
 	winogradSumsBytes  = 16 << 20 // most sums kept between waves if that can be avoided
 	winogradMostBytes  = 24 << 20 // largest single wave
-	winogradPanels     = 3        // panels of a part that reads a whole wave
+	winogradPanels     = 1        // panels of a part that reads a whole wave
+	inverseBlock       = 4        // channels of a part that transforms sums back
+	pointSplits        = 4        // parts of a point in a wave
 )
 
 func newWinogradWeights[T kernel.Float](s Shape) *winogradWeights[T] {
@@ -66,13 +68,13 @@ func (g *winogradWeights[T]) compute(tm *parallel.Team, lanes int, x, dy, dw []T
 		g.first, g.last = first, min(first+g.wave, g.grid.chunks())
 		g.do(tm, winogradWave, 2*(g.last-g.first))
 		if !g.single {
-			g.do(tm, winogradPoint, winogradPoints)
+			g.do(tm, winogradPoint, winogradPoints*g.splits())
 		}
 	}
 	if g.single { // the wave is all chunks
 		g.do(tm, winogradPanelSum, kernel.CeilDiv(g.shape.In, winogradPanels*g.panel))
 	} else {
-		g.do(tm, winogradInverse, kernel.CeilDiv(g.shape.In, orderBlock))
+		g.do(tm, winogradInverse, kernel.CeilDiv(g.shape.In, inverseBlock))
 	}
 	pools.shared.Put(g.memory)
 	g.memory, g.x, g.dy, g.dw = nil, nil, nil, nil
@@ -113,6 +115,11 @@ func (g *winogradWeights[T]) needs(lanes int) convNeed {
 	return g.need
 }
 
+// splits is how many parts share the channels c of a point.
+func (g *winogradWeights[T]) splits() int {
+	return min(pointSplits, kernel.CeilDiv(g.shape.In, g.panel))
+}
+
 func (g *winogradWeights[T]) do(tm *parallel.Team, phase winogradPhase, parts int) {
 	g.phase = phase
 	tm.Do(parts, g)
@@ -141,14 +148,16 @@ func (g *winogradWeights[T]) Run(part int) {
 			g.transformGradient(s, g.first+i, g.memory.gradient[i*g.gradientSize():])
 		}
 	case winogradPoint:
-		g.list(s, part)
-		point := g.sumPoint(g.shape.In)
-		for c := 0; c < g.shape.In; c += g.panel {
-			g.sum(s, c, min(c+g.panel, g.shape.In), g.memory.partial[part*point+c*g.columns:], g.first > 0)
+		n := g.splits()
+		point, split := part/n, part%n
+		g.list(s, point)
+		size, panels := g.sumPoint(g.shape.In), kernel.CeilDiv(g.shape.In, g.panel)
+		for c := split * panels / n * g.panel; c < min((split+1)*panels/n*g.panel, g.shape.In); c += g.panel {
+			g.sum(s, c, min(c+g.panel, g.shape.In), g.memory.partial[point*size+c*g.columns:], g.first > 0)
 		}
 	case winogradInverse:
-		c0 := part * orderBlock
-		g.inverse(s, c0, min(c0+orderBlock, g.shape.In), g.memory.partial[c0*g.columns:], g.sumPoint(g.shape.In))
+		c0 := part * inverseBlock
+		g.inverse(s, c0, min(c0+inverseBlock, g.shape.In), g.memory.partial[c0*g.columns:], g.sumPoint(g.shape.In))
 	case winogradPanelSum:
 		c0 := part * winogradPanels * g.panel
 		c1 := min(c0+winogradPanels*g.panel, g.shape.In)

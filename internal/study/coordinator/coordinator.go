@@ -167,7 +167,8 @@ type coordinator struct {
 // openRun is a run that has not ended.
 type openRun struct {
 	store.StudyRun
-	worker   string // that computes it; "": none
+	worker   string    // that computes it; "": none
+	heard    time.Time // of that worker
 	progress study.Progress
 	broken   int // number of times its result could not be used
 }

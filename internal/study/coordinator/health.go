@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"collapse.example/collapse/internal/queue"
@@ -25,7 +26,15 @@ type Health struct {
 type QueueHealth struct {
 	Unusable queue.Tally     `json:"unusable"`          // messages from the network that were set aside
 	Waiting  []queue.Waiting `json:"waiting,omitempty"` // workers whose machines can do no run at the moment
+	Silent   []Silent        `json:"silent,omitempty"`  // workers that are not heard of any more
 	Stuck    bool            `json:"stuck,omitempty"`   // runs are left, and every known worker waits
+}
+
+// Silent is a worker elsewhere that has a run and is not heard of. The run is another's that asks, or its own again if it is heard before.
+type Silent struct {
+	Worker string    `json:"worker"`
+	Run    string    `json:"run"`
+	Since  time.Time `json:"since"`
 }
 
 const (
@@ -59,7 +68,7 @@ func ReadHealth(dir string) (Health, error) {
 		return Health{}, fmt.Errorf("study: %s is damaged; remove it: %w", path, err)
 	}
 	if age := time.Since(h.Time); age > freshFor || age < -freshFor {
-		h.Waiting, h.Stuck = nil, false
+		h.Waiting, h.Silent, h.Stuck = nil, nil, false
 	}
 	return h, nil
 }
@@ -96,7 +105,7 @@ func (e *coordinator) watchHealth(ctx context.Context) error {
 	}
 	e.c.CountOn(old.Unusable)
 	defer func() {
-		if now := (Health{time.Now().UTC(), QueueHealth{Unusable: e.c.Unusable()}}); now.Unusable.Count > 0 || len(old.Waiting) > 0 {
+		if now := (Health{time.Now().UTC(), QueueHealth{Unusable: e.c.Unusable()}}); now.Unusable.Count > 0 || len(old.Waiting)+len(old.Silent) > 0 {
 			now.write(e.lab.Dir()) // the study ends: not worth an error
 		}
 	}()
@@ -109,7 +118,12 @@ func (e *coordinator) watchHealth(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-look.C:
 		}
-		now := Health{time.Now().UTC(), QueueHealth{Unusable: e.c.Unusable(), Waiting: e.c.Waiters()}}
+		now := Health{time.Now().UTC(), QueueHealth{Unusable: e.c.Unusable(), Waiting: e.c.Waiters(), Silent: e.silent()}}
+		for _, s := range now.Silent {
+			if !slices.Contains(old.Silent, s) {
+				e.o.Logf("run %.12s: worker %s has been silent for %v; the run waits for another, or for this one", s.Run, s.Worker, e.c.AckWait())
+			}
+		}
 		if idle++; !e.nobodyWorks() || len(now.Waiting) == 0 {
 			idle = 0
 		}
@@ -131,7 +145,7 @@ func (e *coordinator) watchHealth(ctx context.Context) error {
 
 // differs reports whether there is something new to write.
 func (h Health) differs(old Health) bool {
-	if len(h.Waiting) > 0 && h.Time.Sub(old.Time) > againEvery {
+	if len(h.Waiting)+len(h.Silent) > 0 && h.Time.Sub(old.Time) > againEvery {
 		return true
 	}
 	h.Time, old.Time = time.Time{}, time.Time{}
@@ -141,7 +155,8 @@ func (h Health) differs(old Health) bool {
 }
 
 func (e *coordinator) nobodyWorks() bool {
+	silent := len(e.silent())
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return len(e.open) > 0 && len(e.working) == 0
+	return len(e.open) > 0 && len(e.working) == silent
 }

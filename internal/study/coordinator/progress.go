@@ -51,7 +51,7 @@ func (e *coordinator) progress(hash, worker string, p study.Progress) {
 	e.mu.Lock()
 	o := e.open[hash]
 	if o != nil {
-		o.worker, o.progress = worker, p
+		o.worker, o.progress, o.heard = worker, p, time.Now()
 		e.working[hash] = o
 		if worker == "" {
 			delete(e.working, hash)
@@ -61,6 +61,20 @@ func (e *coordinator) progress(hash, worker string, p study.Progress) {
 	if o != nil {
 		e.tell(nil)
 	}
+}
+
+// silent are the workers elsewhere that have not been heard of for so long that another may have their runs, by run.
+func (e *coordinator) silent() []Silent {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var list []Silent
+	for hash, o := range e.working {
+		if !wire.IsLocal(o.worker) && time.Since(o.heard) > e.c.AckWait() {
+			list = append(list, Silent{o.worker, hash, o.heard.UTC().Truncate(time.Second)})
+		}
+	}
+	slices.SortFunc(list, func(a, b Silent) int { return cmp.Compare(a.Run, b.Run) })
+	return list
 }
 
 // progressEvery bounds how often progress is reported; ends are always reported.

@@ -3,7 +3,6 @@ package trials
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"collapse.example/collapse/internal/store"
@@ -23,11 +22,18 @@ func divided(before []store.StudyRun) (sure, later []store.StudyRun) {
 	return sure, later
 }
 
-// unreported returns an *UnreportedError if a finished trial of the search has not one value of its metric.
-func (r *rounds) unreported(done []store.StudyRun) error {
-	for _, run := range done {
-		if slices.ContainsFunc(r.plan.items, func(it study.Item) bool { return it.Hash == run.Hash }) {
-			return unreported(r.lab.Reader, r.f, run.Hash)
+// unreported returns an *UnreportedError if a finished trial of the plan, whichever study computed it, has not one value of the search's metric.
+func (p *plan) unreported(lab *store.Reader, f *study.File) error {
+	for _, it := range p.items {
+		if study.TrialOf(it.Payload).Role != study.RoleTrial {
+			continue
+		}
+		run, err := lab.Run(it.Hash)
+		if err != nil && !store.IsNotFound(err) {
+			return err
+		}
+		if err == nil && run.Status == store.Done {
+			return unreported(lab, f, it.Hash)
 		}
 	}
 	return nil

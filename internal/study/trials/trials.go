@@ -43,7 +43,7 @@ func Run(ctx context.Context, lab *store.Lab, f *study.File, o coordinator.Optio
 		}
 		if first {
 			r.tellDisplaced(sure, o)
-			if err := r.unreported(sure); err != nil {
+			if err := r.plan.unreported(r.lab.Reader, r.f); err != nil {
 				return coordinator.Summary{}, err
 			}
 		}
@@ -67,7 +67,7 @@ type rounds struct {
 
 // tellDisplaced says which runs the study had before and has no longer.
 func (r *rounds) tellDisplaced(before []store.StudyRun, o coordinator.Options) {
-	if words := study.Displaced(r.f.Name, before, r.plan.items); words != "" && o.Logf != nil {
+	if words := study.Displaced(r.f.Name, before, r.plan.items, false); words != "" && o.Logf != nil {
 		o.Logf("%s", words)
 	}
 }
@@ -207,7 +207,7 @@ func planOf(lab *store.Reader, f *study.File, memos []search.Memo) (*plan, error
 }
 
 // Foresee says how many finished runs of the lab a search would take as its own, how many it would compute first, and which runs would no
-// longer be part of it.
+// longer be part of it. *UnreportedError.
 func Foresee(lab *store.Reader, f *study.File) (counted, next int, displaced string, err error) {
 	before, err := lab.StudyRuns(f.Name)
 	if err != nil {
@@ -219,8 +219,8 @@ func Foresee(lab *store.Reader, f *study.File) (counted, next int, displaced str
 	}
 	counted, _, next, err = study.Counts(lab, p.items)
 	sure, _ := divided(before)
-	displaced = study.Displaced(f.Name, sure, p.items)
-	return counted, next, displaced, err
+	displaced = study.Displaced(f.Name, sure, p.items, true)
+	return counted, next, displaced, errors.Join(err, p.unreported(lab, f))
 }
 
 // place adds the runs of one combination: the default, the trials so far, and, after the last of them, the final ones.
