@@ -3,6 +3,9 @@ package cli
 import (
 	"cmp"
 	"io"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/study/export"
@@ -57,6 +60,8 @@ func (c *exportTo) format(a *app) (string, error) {
 		return "", usagef("--json, --csv and --parquet are three formats: choose one")
 	case a.flags.JSON:
 		return "json", nil
+	case slices.Contains([]string{".xlsx", ".xls", ".ods"}, strings.ToLower(filepath.Ext(c.Out))):
+		return "", usagef("--out %s: a spreadsheet is not written; name a file .csv or .parquet, which spreadsheets read", c.Out)
 	case c.Parquet && c.Out == "":
 		return "", usagef("a Parquet file is not text: name a file with --out FILE.parquet")
 	case c.Parquet:
@@ -104,7 +109,7 @@ func (c *exportTo) export(a *app, names []string) error {
 		return err
 	})
 	if err == nil && !out.Stdout() {
-		a.notef("%d lines in %s\n", lines, c.Out)
+		a.notef("%d rows in %s\n", lines, c.Out)
 	}
 	return err
 }

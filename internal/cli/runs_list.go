@@ -41,6 +41,7 @@ type listedRun struct {
 	Results map[string]*float64 `json:"results"`
 	// Reported are the first values of a script that has none of the main results.
 	Reported string `json:"reported,omitempty"`
+	inSearch bool   // of which What begins with the trial
 	sorted   string // the name by whose value the list is sorted, if it is no setting
 }
 
@@ -109,20 +110,33 @@ func (c runsListCmd) Run(a *app) error {
 	return a.emit(rows, func() { printRuns(a, rows, screenWidth(a.file1)) })
 }
 
-// numberTrials notes which trial of a search each run is: of the study that was asked for, or of the lab's only one.
+// mostSearches bounds the searches of a lab, the newest, whose trials a list names.
+const mostSearches = 20
+
+// numberTrials notes which trial of a search each run is: of the study that was asked for, or of the lab's newest ones.
 func (c runsListCmd) numberTrials(r *store.Reader, rows []listedRun) error {
 	all, err := r.Studies()
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(all, func(s store.Study) bool { return s.Name == c.Study || c.Study == "" && len(all) == 1 })
-	if i < 0 {
-		return nil
+	for n, looked := 0, 0; n < len(all) && looked < mostSearches; n++ {
+		f, err := study.SearchOf(all[n])
+		if err != nil {
+			return err
+		}
+		if f == nil || c.Study != "" && f.Name != c.Study {
+			continue
+		}
+		looked++
+		if err := numberTrialsOf(r, f, rows, len(all) > 1 && c.Study == ""); err != nil {
+			return err
+		}
 	}
-	f, err := study.SearchOf(all[i])
-	if f == nil || err != nil {
-		return err
-	}
+	return nil
+}
+
+// numberTrialsOf notes the trials of one search, named by its study if there are others; those that have a name keep it.
+func numberTrialsOf(r *store.Reader, f *study.File, rows []listedRun, others bool) error {
 	runs, err := r.StudyRuns(f.Name)
 	if err != nil {
 		return err
@@ -133,10 +147,16 @@ func (c runsListCmd) numberTrials(r *store.Reader, rows []listedRun) error {
 	}
 	for i := range rows {
 		t := trials[rows[i].Run]
+		if rows[i].inSearch {
+			continue
+		}
 		if t.Role == study.RoleTrial && t.Number < f.Search.Trials {
 			rows[i].Trial = t.Number + 1
 		}
 		if name := nameOfTrial(t, f.Search.Trials); name != "" {
+			if rows[i].inSearch = true; others {
+				name = f.Name + ": " + name
+			}
 			rows[i].What = name + ", " + rows[i].What
 			rows[i].words, rows[i].brief = append([]string{name}, rows[i].words...), append([]string{name}, rows[i].brief...)
 		}

@@ -164,12 +164,12 @@ const studyTemplate = `# A study of my own trainer. Compute it with: collapse st
 
 [study]
 # title = "What happens if"
-# seeds = 5                         # 1 to 5, as many as a verdict needs: run.setting("seed", 1), or --seed with args = "flags"
+# seeds = 5                         # seeds 1 to 5; a verdict needs five. run.setting("seed", 1), or --seed with args = "flags"
 
 [trainer]
 command = [%s]   # started in the folder of this file
 # code = [%s]               # every file the runs depend on; default: what the command names, and what Python files of it import
-# data = ["data/*"]                # data files; a change in them makes other runs
+# data = ["data/*"]                 # data files; a change in them makes other runs
 epochs = %-26s# of a whole run
 %s# silence = "1h"                   # a run that reports nothing for this long has failed
 
@@ -184,7 +184,7 @@ epochs = %-26s# of a whole run
 # min_epochs = 1
 # metric = %-25s# as the script reports it
 # goal = "min"                      # or "max"
-# [search.space]                    # uniform, log_uniform, integer, choice; when: docs/trainers.md
+# [search.space]                    # uniform, log_uniform, integer, choice; when: docs/recipes.md, A search
 %s`
 
 // scriptLine is a line that makes a Python script a run of the lab.

@@ -3,10 +3,12 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"collapse.example/collapse/internal/findings"
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/inputfile"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/question"
@@ -44,6 +46,9 @@ func (c *studyJudgeCmd) Run(a *app) error {
 		return err
 	}
 	text = asOfNow(s, text)
+	if err := noteOthers(a, lab, s, c.Study); err != nil {
+		return err
+	}
 	questions, err := askedOf(name, text)
 	if err != nil {
 		return err
@@ -86,6 +91,39 @@ func asOfNow(s store.Study, given string) string {
 		return s.Source
 	}
 	return question.Given(s.Source) + given
+}
+
+// noteOthers says that a file asks for other runs than the study has. A search finds its runs itself.
+func noteOthers(a *app, lab *store.Reader, s store.Study, file string) error {
+	if !isFile(file) {
+		return nil
+	}
+	sets, seeds := study.Overrides(s.Source)
+	f, err := study.ReadFile(file, sets, seeds)
+	if err != nil || f.Search != nil {
+		return err
+	}
+	items, err := f.Items(nil)
+	if err != nil {
+		return err
+	}
+	if err := study.AsItIs(lab, items); err != nil {
+		return err
+	}
+	members, err := lab.StudyRuns(s.Name)
+	if err != nil {
+		return err
+	}
+	has := 0
+	for _, it := range items {
+		if slices.ContainsFunc(members, func(r store.StudyRun) bool { return r.Hash == it.Hash }) {
+			has++
+		}
+	}
+	if has < len(items) || has < len(members) {
+		a.notef("the file asks for %s, of which the study has %d; this is about the %s of the study, as it last ran\n", format.Count(len(items), "run"), has, format.Count(len(members), "run"))
+	}
+	return nil
 }
 
 // askedOf reads the questions of a study from the text of its file.

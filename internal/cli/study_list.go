@@ -59,6 +59,9 @@ func (c *studyListCmd) Run(a *app, lab *store.Reader) error {
 		return err
 	}
 	if c.Tag != "" {
+		if !slices.ContainsFunc(list, func(s store.Study) bool { return slices.Contains(tags[s.Name], c.Tag) }) {
+			a.notef("no study has the tag %s\n", c.Tag)
+		}
 		list = slices.DeleteFunc(list, func(s store.Study) bool { return !slices.Contains(tags[s.Name], c.Tag) })
 	}
 	if !c.All {

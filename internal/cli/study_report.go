@@ -14,6 +14,7 @@ import (
 	"collapse.example/collapse/internal/outfile"
 	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/question"
+	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/forecast"
@@ -35,6 +36,7 @@ func (c *studyReportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	given := c.Name
 	c.Name = name
 	to, err := pageFolder(a.labOutputs(), c.dir())
 	if err != nil {
@@ -49,6 +51,9 @@ func (c *studyReportCmd) Run(a *app) error {
 		return err
 	}
 	text = asOfNow(s, text)
+	if err := noteOthers(a, lab, s, given); err != nil {
+		return err
+	}
 	ended, err := lab.StudyRuns(c.Name, store.Done, store.Failed)
 	if err != nil {
 		return err
@@ -70,6 +75,9 @@ func (c *studyReportCmd) Run(a *app) error {
 		return err
 	}
 	own, _ := question.Parse(text) // the page says what cannot be read
+	if given == name && len(own.Claims)+len(own.Drawings)+len(own.Tables) == 0 && !recipe.Trains(strings.SplitN(name, ".", 2)[0]) {
+		a.notef("without claims, drawings and tables: its file had none when it last ran; collapse study report FILE takes them as they are now\n")
+	}
 	return a.made(result, func() { printReport(a, result, own.Claims) }, result.Index, c.Open)
 }
 

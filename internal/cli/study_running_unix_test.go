@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -49,16 +50,48 @@ func TestStatusShowsValuesOfRunsUnderWay(t *testing.T) {
 func TestAReportOfAFile(t *testing.T) {
 	file, lab := scriptStudy(t, scriptGrid)
 	called(t, 0, "--lab", lab, "study", "run", file)
-	added := scriptGrid + "\n[[table]]\nid = \"mine\"\ntitle = \"Loss by decay\"\nrows = [\"wd\"]\nvalues = ['final(\"test.loss\")']\n"
+	added := scriptGrid + "\n[[table]]\ntitle = \"Loss by decay\"\nrows = [\"wd\"]\nvalues = [\"test.loss\"]\n"
 	if err := os.WriteFile(file, []byte(added), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	for arg, has := range map[string]bool{"mine": false, file: true} {
 		out := filepath.Join(t.TempDir(), "page")
-		called(t, 0, "--lab", lab, "study", "report", arg, "--out", out)
-		if html, err := os.ReadFile(filepath.Join(out, "index.html")); err != nil || strings.Contains(string(html), "Loss by decay") != has {
+		_, errs := called(t, 0, "--lab", lab, "study", "report", arg, "--out", out)
+		if strings.Contains(errs, "without claims, drawings and tables") == has || strings.Contains(errs, "the file asks for") {
+			t.Error(errs)
+		}
+		if html, err := os.ReadFile(filepath.Join(out, "index.html")); err != nil || strings.Contains(string(html), ">Loss by decay<") != has {
 			t.Errorf("%s: %v; the table wanted: %v", arg, err, has)
 		}
+	}
+}
+
+// TestAFileOfOtherRunsIsTold, whether it is judged or reported; what --set changed when the study ran is part of the file.
+func TestAFileOfOtherRunsIsTold(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
+	claim := "\n[[table]]\ntitle = \"Loss\"\nrows = [\"wd\"]\nvalues = [\"test.loss\"]\n"
+	called(t, 0, "--lab", lab, "study", "run", file, "--set", "lr=0.2")
+	for text, told := range map[string]string{
+		scriptGrid: "", strings.Replace(scriptGrid, "[0.0, 0.5]", "[0.5]", 1): "the file asks for 1 run, of which the study has 1; this is about the 2 runs of the study, as it last ran",
+		strings.Replace(scriptGrid, "0.5]", "0.7]", 1): "the file asks for 2 runs, of which the study has 1; this is about the 2 runs of the study, as it last ran",
+	} {
+		if err := os.WriteFile(file, []byte(text+claim), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"judge", file}, {"report", file, "--out", filepath.Join(t.TempDir(), "page")}} {
+			if _, errs := called(t, 0, append([]string{"--lab", lab, "study"}, args...)...); !strings.Contains(errs, told) || told == "" && strings.Contains(errs, "the file asks for") {
+				t.Errorf("%v: %q lacks %q", args, errs, told)
+			}
+		}
+	}
+}
+
+// TestASettingThatIsSearchedIsNotSet: --set of it has no effect.
+func TestASettingThatIsSearchedIsNotSet(t *testing.T) {
+	file, lab := scriptStudy(t, fmt.Sprintf(scriptSearch, "random", "full"))
+	_, errs := called(t, 2, "--lab", lab, "study", "run", file, "--set", "lr=0.2")
+	if !strings.Contains(errs, "--set lr=0.2: [search.space] searches lr; take it out of there to fix it") {
+		t.Error(errs)
 	}
 }
 

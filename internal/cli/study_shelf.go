@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 )
@@ -32,8 +33,11 @@ func (c *studyRenameCmd) Run(a *app, lab *store.Lab) error {
 	if err := lab.RenameStudy(c.Old, c.New, source); err != nil {
 		return err
 	}
-	if source != s.Source {
+	switch {
+	case source != s.Source:
 		a.notef("write the new name into its file, too: computed again, the file makes a study %s\n", c.Old)
+	case s.Source != "" && !recipe.Trains(strings.SplitN(c.Old, ".", 2)[0]):
+		a.notef("write name = %q under [study] of its file, too: computed again, the file makes a study %s\n", c.New, c.Old)
 	}
 	return a.emit(map[string]string{"old": c.Old, "study": c.New}, func() { a.printf("%s is now called %s\n", c.Old, c.New) })
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -13,6 +14,15 @@ func TestAStudyGetsAnotherName(t *testing.T) {
 	out, errs := called(t, 0, "--lab", lab, "study", "rename", "mine", "yours")
 	if !strings.Contains(out, "mine is now called yours") || !strings.Contains(errs, "write the new name into its file, too") {
 		t.Errorf("%s%s", out, errs)
+	}
+	nameless, other := scriptStudy(t, strings.Replace(scriptGrid, "name = \"mine\"\n", "", 1))
+	called(t, 0, "--lab", other, "study", "run", nameless)
+	name := strings.TrimSuffix(filepath.Base(nameless), ".toml")
+	if _, errs := called(t, 0, "--lab", other, "study", "rename", name, "yours"); !strings.Contains(errs, `write name = "yours" under [study] of its file, too: computed again, the file makes a study `+name) {
+		t.Error(errs)
+	}
+	if out, errs := called(t, 0, "--lab", other, "study", "list", "--tag", "papr"); !strings.Contains(out+errs, "no study has the tag papr") {
+		t.Error(out, errs)
 	}
 	for wrong, want := range map[string]string{"a b": "wanted letters", "yours": "already"} {
 		if _, errs := called(t, map[bool]int{true: exitUsage, false: 1}[wrong == "a b"], "--lab", lab, "study", "rename", "yours", wrong); !strings.Contains(errs, want) {

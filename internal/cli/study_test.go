@@ -198,6 +198,7 @@ func TestStudyCallsThatAreWrong(t *testing.T) {
 		{2, "leave one out", "study run " + file + " --listen :0 --nats nats://x"},
 		{2, "go together", "study run " + file + " --listen :0 --cert " + file},
 		{2, "name a file with --out", "study export tiny --parquet"},
+		{2, "a spreadsheet is not written", "export tiny --out x.xlsx"},
 		{2, "can't be used together", "export tiny --csv --tensorboard x"},
 		{2, "can't be used together", "export tiny --out x --tensorboard x"},
 		{1, "there is no lab", "export tiny --tensorboard x"},

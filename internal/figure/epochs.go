@@ -243,16 +243,18 @@ type track struct {
 	step, mean, lo, hi chart.Numbers
 	n                  []int
 	runs               int
-	until              float64 // the last epoch of any of these rows, with or without a value
-	missing            string  // why one has none there; "" if it has one
+	until              float64          // the last epoch of any of these rows, with or without a value
+	missing            string           // why one has none there; "" if it has one
+	rows               map[float64]bool // epochs of all rows, with or without a value
 }
 
 func overSeeds(runs []*judge.JudgedRun, split, key string, unit float64) track {
 	var all []store.Point
-	var t track
+	t := track{rows: map[float64]bool{}}
 	for _, s := range runs {
 		pts := s.Series(split, key)
 		for _, p := range s.Rows(split, "", key) {
+			t.rows[float64(p.Step)] = true
 			if float64(p.Step) >= t.until {
 				t.until, t.missing = float64(p.Step), p.Missing
 			}
@@ -287,17 +289,25 @@ func (t track) row(key, split, curve string) []string {
 	if last < len(t.mean)-1 {
 		t.until = t.step[last]
 	}
-	half := 0
-	for i, s := range t.step {
-		if math.Abs(s-t.until/2) < math.Abs(t.step[half]-t.until/2) {
-			half = i
-		}
-	}
-	row := []string{key, split, curve, strconv.Itoa(t.runs), format.Digits(t.mean[0]), format.Digits(t.mean[half])}
+	row := []string{key, split, curve, strconv.Itoa(t.runs), format.Digits(t.mean[0]), t.halfWay()}
 	if t.step[last] < t.until { // an older value is not the last
 		return append(row, "–", "–", "–")
 	}
 	return append(row, format.Digits(t.mean[last]), format.Digits(t.lo[last]), format.Digits(t.hi[last]))
+}
+
+// halfWay is the value at the epoch nearest to the middle; a dash if there is none there.
+func (t track) halfWay() string {
+	half := math.Inf(1)
+	for s := range t.rows {
+		if from, to := math.Abs(half-t.until/2), math.Abs(s-t.until/2); to < from || to == from && s < half {
+			half = s
+		}
+	}
+	if i := slices.Index(t.step, half); i >= 0 {
+		return format.Digits(t.mean[i])
+	}
+	return "–"
 }
 
 // without says from where on there are no values, and why; "" if there are.

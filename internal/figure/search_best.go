@@ -127,6 +127,14 @@ func bestSettings(s judge.Search) string {
 	return strings.Join(words, ", ")
 }
 
+// with is the settings of further runs, as the rest of a sentence.
+func with(settings []string) string {
+	if len(settings) == 0 {
+		return ""
+	}
+	return " with " + format.List(settings)
+}
+
 // FoundBySearch says in a sentence what a search found.
 func FoundBySearch(s judge.Search) string {
 	words := "Best of " + format.Count(len(s.Trials), "trial")
@@ -139,6 +147,9 @@ func FoundBySearch(s judge.Search) string {
 	again := ""
 	if s.Command != "" {
 		again = fmt.Sprintf(" It was started as %s; the lab has its files in runs/%.12s….", s.Command, s.Trials[s.Best].Run)
+	}
+	if len(s.Again) == 1 {
+		again += fmt.Sprintf(" Computed once more%s: %s.", with(s.With), format.Digits(s.Again[0]))
 	}
 	if n := len(s.Again); n > 1 {
 		own := ""

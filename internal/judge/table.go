@@ -167,6 +167,8 @@ func commonEpoch(done []*JudgedRun, name string) (int64, error) {
 		}
 	}
 	switch {
+	case len(done) > 0 && with == 0 && strings.Contains(name, "("):
+		return 0, fmt.Errorf("no run has %s: a table takes names alone, such as test.loss", name)
 	case len(done) > 0 && with == 0:
 		return 0, fmt.Errorf("no run has %s%s", name, spelling.Suggestion(name, reported))
 	case with > 0 && common == constant:

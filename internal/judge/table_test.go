@@ -65,6 +65,9 @@ func TestTablesCompareOneEpoch(t *testing.T) {
 	if c := got.Lines[0].Cells[0]; !(math.Abs(float64(c.Mean)-0.4) < 1e-12) || c.N != 3 || !strings.Contains(got.Caption, "test.accuracy at epoch 4") {
 		t.Errorf("%+v: %s", c, got.Caption)
 	}
+	if _, err := (judge.Table{Title: "T", Rows: []string{"loss.kind"}, Values: []string{`final("test.loss")`}}).Fill(runs); err == nil || !strings.Contains(err.Error(), `no run has final("test.loss"): a table takes names alone`) {
+		t.Error(err)
+	}
 	if _, err := (judge.Table{Title: "T", Rows: []string{"loss.kind"}, Values: []string{"test.acuracy"}}).Fill(runs); err == nil || !strings.Contains(err.Error(), "no run has test.acuracy; did you mean test/accuracy?") {
 		t.Error(err)
 	}

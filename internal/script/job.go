@@ -311,12 +311,12 @@ func (j *job) complete() error {
 	case errors.As(err, &exit) && signalled(exit):
 		return fmt.Errorf("script: it was ended by a signal (%v) after epoch %d", err, j.last)
 	case err != nil:
-		words := j.log.lastLines(12)
+		words, advice := j.log.lastLines(12), ""
 		if _, flags, unknown := strings.Cut(words, "unrecognized arguments: "); j.spec.Args != "" && unknown { // argparse's
 			flags, _, _ = strings.Cut(flags, "\n")
-			words += fmt.Sprintf("\nargs = \"flags\" passes every setting and the seed as a flag: let the script take %s, or leave args out and read all with run.setting", flags)
+			advice = fmt.Sprintf(" (args = \"flags\" passes every setting and the seed as a flag: let the script take %s, or leave args out and read all with run.setting)", flags)
 		}
-		return failed("the script ended with %v after epoch %d of %d; its last words:\n%s", err, j.last, j.spec.Epochs, words)
+		return failed("the script ended with %v after epoch %d of %d%s; its last words:\n%s", err, j.last, j.spec.Epochs, advice, words)
 	case j.lines.cutShort():
 		return failed("the last line of %s is cut short; wanted a line that ends", eventsFile)
 	default:

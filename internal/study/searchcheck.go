@@ -34,6 +34,12 @@ func (d *Search) check(f *File, bad *FileError) {
 			d.Schedule = search.Full
 		}
 	}
+	for _, set := range f.set {
+		key, _, _ := strings.Cut(set, "=")
+		if key = strings.TrimSpace(key); slices.ContainsFunc(d.Space, func(p SearchParam) bool { return p.Name == key }) {
+			bad.add("--set %s: [search.space] searches %s; take it out of there to fix it", set, key)
+		}
+	}
 	checked := map[string]bool{}
 	for _, c := range f.Places() {
 		if _, err := c.Search(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -87,6 +88,20 @@ func Arguments(source string) (args []string) {
 		args = append(args, flag, value)
 	}
 	return args
+}
+
+// Overrides are what --set and --seeds said when a study was last run, of the text of its file in the lab.
+func Overrides(source string) (sets []string, seeds int) {
+	args := Arguments(source)
+	for i := 0; i+1 < len(args); i += 2 {
+		switch args[i] {
+		case "--set":
+			sets = append(sets, args[i+1])
+		case "--seeds":
+			seeds, _ = strconv.Atoi(args[i+1])
+		}
+	}
+	return sets, seeds
 }
 
 // SearchOf reads a study of the lab back as the file of a search; nil if it is not one.
