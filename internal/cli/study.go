@@ -27,7 +27,7 @@ type studyCmd struct {
 	Status  studyStatusCmd  `cmd:"" help:"Progress of a study, which workers wait and why, and messages set aside."`
 	Resume  studyResumeCmd  `cmd:"" help:"Continue a study of the lab, even a cancelled one."`
 	Cancel  studyCancelCmd  `cmd:"" help:"Stop a study, wherever it is computed. Finished work stays."`
-	Retry   studyRetryCmd   `cmd:"" help:"Mark the failed runs of a study to be tried again; then resume."`
+	Retry   studyRetryCmd   `cmd:"" help:"Mark the failed runs of a study to be tried again, when it is computed again."`
 	List    studyListCmd    `cmd:"" help:"The studies of the lab."`
 	Rm      studyRmCmd      `cmd:"" help:"Forget a study. Its runs stay; collapse runs rm deletes them."`
 	Rename  studyRenameCmd  `cmd:"" help:"Give a study another name."`

@@ -379,6 +379,7 @@ func TestWhatIsWrongWithAScriptsStudy(t *testing.T) {
 	for change, want := range map[string]string{
 		"epochs = 4|epochs = 0":                              "[trainer] epochs is 0",
 		`command = ["sh", "train.sh"]|command = []`:          "[trainer] command is missing",
+		`command = |comand = `:                               "[trainer] command is missing",
 		`command = ["sh", "train.sh"]|command = ["true"]`:    "[trainer] code is missing",
 		`epochs = 4|epochs = 4` + "\ncode = [\"../*\"]":      "is not in the folder",
 		`epochs = 4|epochs = 4` + "\ncode = [\"none*.py\"]":  `"none*.py" names no file`,
@@ -397,6 +398,9 @@ func TestWhatIsWrongWithAScriptsStudy(t *testing.T) {
 		}
 		if _, err := os.Stat(lab); err == nil {
 			t.Errorf("%s: a lab was made", change)
+		}
+		if _, errs := called(t, 2, "--lab", lab, "study", "run", file); strings.Contains(errs, "[base] lr: ") {
+			t.Errorf("%s: a script's settings are its own: %s", change, errs)
 		}
 	}
 	file, lab := scriptStudy(t, strings.Replace(fmt.Sprintf(scriptSearch, "bayes", "hyperband"), `metric = "test/loss"`, "", 1))

@@ -83,7 +83,7 @@ func TestASearchFromFileToStatus(t *testing.T) {
 		}
 	}
 	_, errs := called(t, 2, "--lab", lab, "study", "run", file, "--set", "search.trails=3")
-	if !strings.Contains(errs, "search.trails") {
+	if !strings.Contains(errs, "search.trails") || !strings.Contains(errs, "did you mean trials?") {
 		t.Error(errs)
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,6 +53,15 @@ func (c *studyTagCmd) Run(a *app, lab *store.Lab) error {
 	var add []string
 	for _, words := range c.Tags {
 		add = append(add, strings.Split(words, ",")...)
+	}
+	before, err := lab.StudyTags()
+	if err != nil {
+		return err
+	}
+	for _, tag := range c.Remove {
+		if !slices.Contains(before[c.Study], tag) {
+			a.notef("%s has no tag %s\n", c.Study, tag)
+		}
 	}
 	if err := lab.TagStudy(c.Study, add, c.Remove); err != nil {
 		return err

@@ -21,6 +21,9 @@ func TestAStudyGetsAnotherName(t *testing.T) {
 	if _, errs := called(t, 0, "--lab", other, "study", "rename", name, "yours"); !strings.Contains(errs, `write name = "yours" under [study] of its file, too: computed again, the file makes a study `+name) {
 		t.Error(errs)
 	}
+	if out, errs := called(t, 0, "--lab", other, "study", "tag", "yours", "--remove", "nope"); !strings.Contains(errs, "yours has no tag nope") {
+		t.Error(out, errs)
+	}
 	if out, errs := called(t, 0, "--lab", other, "study", "list", "--tag", "papr"); !strings.Contains(out+errs, "no study has the tag papr") {
 		t.Error(out, errs)
 	}

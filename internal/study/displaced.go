@@ -19,6 +19,10 @@ func Displaced(name string, before []store.StudyRun, items []Item, would bool) s
 		return ""
 	}
 	n := len(before)
+	if !slices.ContainsFunc(before, func(r store.StudyRun) bool { return TrialOf(r.Payload).Role != RoleBest }) {
+		no := map[bool]string{true: "would count no more", false: "count no more"}[would]
+		return fmt.Sprintf("%s of the former best of %s %s; the lab keeps them (collapse runs list)", format.Count(n, "further run"), name, no)
+	}
 	why, how := "whose settings the file does not ask for any more", "once the change is undone"
 	if changed := changedFiles(before, items); len(changed) > 0 && sameNow(changed, items) {
 		no := map[bool]string{true: "would count no more", false: "count no more"}[would]

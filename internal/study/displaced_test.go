@@ -20,6 +20,13 @@ func TestDisplaced(t *testing.T) {
 	if words := Displaced("s", before, nil, true); !strings.Contains(words, ", would no longer be part of it; the lab keeps it (collapse runs list), and it would count again once") {
 		t.Error(words)
 	}
+	final := []store.StudyRun{{Hash: "c", Status: store.Done, Payload: trialMark + `{"role":"best"}` + "\n"}}
+	if words := Displaced("s", final, nil, false); words != "1 further run of the former best of s count no more; the lab keeps them (collapse runs list)" {
+		t.Error(words)
+	}
+	if words := Displaced("s", append(final, before...), nil, false); !strings.HasPrefix(words, "2 runs of an earlier version of s") {
+		t.Error(words)
+	}
 	if words := Displaced("s", before, []Item{{Hash: "b"}}, false); words != "" {
 		t.Errorf("it stays: %s", words)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"collapse.example/collapse/internal/search"
+	"collapse.example/collapse/internal/spelling"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
 )
@@ -79,6 +80,9 @@ type searchTable struct {
 	Space, Final                    map[string]any
 }
 
+// plainKeys are those of [search] that a command line can set.
+var plainKeys = []string{"sampler", "schedule", "metric", "goal", "trials", "epochs", "min_epochs", "eta", "batch", "seed", "compare"}
+
 // override applies the overrides of the search itself, such as "search.trials=20", and returns the others.
 func (t *searchTable) override(overrides []string, bad *FileError) (others []string) {
 	for _, o := range overrides {
@@ -92,7 +96,7 @@ func (t *searchTable) override(overrides []string, bad *FileError) (others []str
 			return toml.NewDecoder(strings.NewReader(name + " = " + value)).DisallowUnknownFields().Decode(t)
 		}
 		if err := read(value); err != nil && (strings.Contains(name, ".") || read(strconv.Quote(value)) != nil) {
-			bad.add("--set %s: wanted one of the plain keys of [search], such as search.trials=20", o)
+			bad.add("--set %s: wanted one of the plain keys of [search], such as search.trials=20%s", o, spelling.Suggestion(name, plainKeys))
 		}
 	}
 	return others

@@ -95,6 +95,7 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 	s := script.Spec{Command: t.Command, Epochs: t.Epochs, Horizon: t.Epochs, Args: t.Args, SaveFeatures: t.SaveFeatures}
 	if len(t.Command) == 0 || t.Command[0] == "" {
 		bad.add(`[trainer] command is missing; wanted the program and its arguments, such as command = ["python3", "train.py"]`)
+		f.subject = scripts{&Trainer{}} // whose settings are its own
 		return
 	}
 	if t.Epochs < 1 || t.Epochs > script.MostEpochs {
