@@ -15,6 +15,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	for file, font := range map[string][]byte{"sans.ttf.br": dejavusans.TTF, "bold.ttf.br": dejavusansbold.TTF} {
+		font = plain(font)
 		if old, err := os.ReadFile(file); err == nil && bytes.Equal(zipped.FromBrotli(old), font) {
 			continue // another version of brotli may compress the same font to other bytes
 		}
