@@ -84,13 +84,16 @@ func TestHealthIsWatched(t *testing.T) {
 	})
 	e.c.SetAside("a second message", 1, errors.New("useless"))
 	until("a later look", func(h Health) bool { return h.Stuck && h.Unusable.Count == 2 })
-	e.progress(item.Hash, "another", study.Progress{})
-	until("somebody works", func(h Health) bool { return !h.Stuck && len(h.Waiting) == 1 })
+	until("somebody works", func(h Health) bool {
+		e.progress(item.Hash, "another", study.Progress{}) // again and again: a worker that is not heard of works no more
+		return !h.Stuck && len(h.Waiting) == 1 && len(h.Silent) == 0
+	})
+	until("it has gone", func(h Health) bool { return h.Stuck && len(h.Silent) == 1 && h.Silent[0].Worker == "another" })
 	stop()
 	if h, err := ReadHealth(lab.Dir()); err != nil || len(h.Waiting) != 0 || h.Unusable.Count != 2 {
 		t.Errorf("after the study: %+v, %v", h, err)
 	}
-	if told := strings.Count(log.Text(), "all known workers wait"); told != 1 {
+	if told := strings.Count(log.Text(), "all known workers wait"); told != 2 {
 		t.Errorf("told %d times that nobody can go on", told)
 	}
 	var err error
