@@ -291,6 +291,16 @@ func TestAMisspeltMetricOfFinishedTrials(t *testing.T) {
 	if !strings.Contains(errs, "reported no test/los") || !strings.Contains(errs, "it reported sum and test/loss") {
 		t.Error(errs)
 	}
+	if err := os.WriteFile(other, []byte(strings.Replace(text, `"found"`, `"other"`, 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	called(t, 0, "--lab", lab, "study", "run", other, "--set", "search.trials=3")
+	for _, args := range [][]string{{}, {"--study", "found"}} { // in a list of all, trials are those of a study; a run of both is the newer one's
+		out, _ := called(t, 0, append([]string{"--lab", lab, "runs", "list"}, args...)...)
+		if strings.Contains(out, "  other: trial 1, train.sh") == (len(args) > 0) || strings.Contains(out, "  trial 1, train.sh") == (len(args) == 0) {
+			t.Errorf("%v: %s", args, out)
+		}
+	}
 }
 
 // TestASearchSpeaksOfItsMetricFirst: each finished trial's line begins with it, and a list sorted by it has its column.
