@@ -6,11 +6,9 @@ evaluations: the peer of `collapse bench train --eval`.
 
 Weights are PyTorch's random ones. Prints one line of JSON.
 """
-import argparse
 import contextlib
 import json
 import os
-import statistics
 import sys
 import tempfile
 import time
@@ -20,7 +18,7 @@ import numpy
 import onnxruntime
 import torch
 
-from torch_train import NETWORKS, WARM_UP
+from torch_train import NETWORKS, WARM_UP, arguments, median, serve
 
 
 def session(args):
@@ -36,31 +34,20 @@ def session(args):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("net", choices=NETWORKS)
-    parser.add_argument("--batch", type=int, default=128)
-    parser.add_argument("--steps", type=int, default=11, help="timed evaluations; the median counts")
-    parser.add_argument("--width", type=int, default=8, help="channels of the first stage of resnet18-adapt")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--serve", action="store_true", help="keep the network, and time it anew for each line of standard input")
-    args = parser.parse_args()
+    args = arguments(__doc__).parse_args()
     warnings.filterwarnings("ignore")
     run, shape = session(args)
     feeds = {"x": numpy.random.default_rng(0).standard_normal(shape, dtype=numpy.float32)}
 
-    def median(steps):
-        times = []
-        for _ in range(steps):
-            began = time.perf_counter()
-            run.run(None, feeds)
-            times.append(time.perf_counter() - began)
-        return {"step_ms": 1e3 * statistics.median(times)}
+    def step():
+        began = time.perf_counter()
+        run.run(None, feeds)
+        return time.perf_counter() - began
 
-    median(WARM_UP)
-    print(json.dumps({**vars(args), "onnxruntime": onnxruntime.__version__, **median(args.steps)}), flush=True)
+    median(step, WARM_UP)
+    print(json.dumps({**vars(args), "onnxruntime": onnxruntime.__version__, "step_ms": 1e3 * median(step, args.steps)}), flush=True)
     if args.serve:
-        for _ in sys.stdin:
-            print(json.dumps(median(args.steps)), flush=True)
+        serve(step, args.steps)
 
 
 if __name__ == "__main__":

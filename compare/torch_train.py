@@ -118,26 +118,34 @@ class Timed:
             self.sgd.step()
         return time.perf_counter() - began
 
-    def median(self, steps):
-        return statistics.median(self.step() for _ in range(steps))
 
-
-def serve(timed, steps):
-    """Prints the median of as many steps as steps says, in milliseconds, for each line that comes in."""
-    for _ in sys.stdin:
-        print(json.dumps({"step_ms": 1e3 * timed.median(steps)}), flush=True)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(description):
+    """What every peer that is timed takes."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("net", choices=NETWORKS)
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--steps", type=int, default=7, help="timed steps; the median counts")
     parser.add_argument("--width", type=int, default=8, help="channels of the first stage of resnet18-adapt")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--serve", action="store_true", help="keep the network, and time it anew for each line of standard input")
+    return parser
+
+
+def median(step, steps):
+    """The median of the seconds of so many steps; step returns those of one."""
+    return statistics.median(step() for _ in range(steps))
+
+
+def serve(step, steps):
+    """Prints the median of so many steps, in milliseconds, for each line that comes in."""
+    for _ in sys.stdin:
+        print(json.dumps({"step_ms": 1e3 * median(step, steps)}), flush=True)
+
+
+def main():
+    parser = arguments(__doc__)
     parser.add_argument("--eval", action="store_true", help="the forward pass of evaluation instead of a training step")
     parser.add_argument("--compile", action="store_true", help="by torch.compile, which needs a C++ compiler")
-    parser.add_argument("--serve", action="store_true", help="keep the network, and time it anew for each line of standard input")
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
     torch.set_num_threads(args.threads)
@@ -145,15 +153,14 @@ def main():
     best, least = None, float("inf")
     for memory_format in formats:
         timed = Timed(args, memory_format)
-        median = timed.median(args.steps)
-        if median < least:
-            best, best_format, least = timed, str(memory_format), median
+        if (seconds := median(timed.step, args.steps)) < least:
+            best, best_format, least = timed, str(memory_format), seconds
     print(json.dumps({
         **vars(args), "torch": torch.__version__, "format": best_format, "step_ms": 1e3 * least, "images_per_s": args.batch / least,
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,  # kilobytes on Linux
     }), flush=True)
     if args.serve:
-        serve(best, args.steps)
+        serve(best.step, args.steps)
 
 
 if __name__ == "__main__":

@@ -100,8 +100,12 @@ func noteOthers(a *app, lab *store.Reader, s store.Study, file string) error {
 	}
 	sets, seeds := study.Overrides(s.Source)
 	f, err := study.ReadFile(file, sets, seeds)
-	if err != nil || f.Search != nil {
-		return err
+	if err != nil {
+		a.notef("the file does not go with what --set and --seeds said when the study last ran, so that its runs are not compared with the study's: %v\n", err)
+		return nil
+	}
+	if f.Search != nil {
+		return nil
 	}
 	items, err := f.Items(nil)
 	if err != nil {

@@ -74,8 +74,9 @@ func TestAFileOfOtherRunsIsTold(t *testing.T) {
 	claim := "\n[[table]]\ntitle = \"Loss\"\nrows = [\"wd\"]\nvalues = [\"test.loss\"]\n"
 	called(t, 0, "--lab", lab, "study", "run", file, "--set", "lr=0.2")
 	for text, told := range map[string]string{
-		scriptGrid: "", strings.Replace(scriptGrid, "[0.0, 0.5]", "[0.5]", 1): "the file asks for 1 run, of which the study has 1; this is about the 2 runs of the study, as it last ran",
-		strings.Replace(scriptGrid, "0.5]", "0.7]", 1): "the file asks for 2 runs, of which the study has 1; this is about the 2 runs of the study, as it last ran",
+		scriptGrid: "", strings.Replace(scriptGrid, "[base]\nlr = 0.1\n[grid]\n", "[search]\ntrials = 2\nmetric = \"test/loss\"\n[search.space]\nlr = { uniform = [0.0, 1.0] }\n[grid]\n", 1): "the file does not go with what --set and --seeds said when the study last ran",
+		strings.Replace(scriptGrid, "[0.0, 0.5]", "[0.5]", 1): "the file asks for 1 run, of which the study has 1; this is about the 2 runs of the study, as it last ran",
+		strings.Replace(scriptGrid, "0.5]", "0.7]", 1):        "the file asks for 2 runs, of which the study has 1; this is about the 2 runs of the study, as it last ran",
 	} {
 		if err := os.WriteFile(file, []byte(text+claim), 0o666); err != nil {
 			t.Fatal(err)
@@ -110,6 +111,28 @@ func TestAMisspeltFlagIsTold(t *testing.T) {
 		if _, errs := called(t, 0, "--lab", lab, "study", "run", file, "--dry-run"); !strings.Contains(errs, told) || told == "" && strings.Contains(errs, "names no flag") {
 			t.Errorf("%s: %s", text, errs)
 		}
+	}
+}
+
+// TestABestThatIsNotTrainedToTheEnd is the best so far, at its epoch.
+func TestABestThatIsNotTrainedToTheEnd(t *testing.T) {
+	for want, epochs := range map[string]int{"  best so far, at epoch 3 of 9: run 0123456789ab,": 3, "  best: run 0123456789ab,": 9} {
+		var out strings.Builder
+		a := &app{stdout: &out}
+		value := 0.5
+		searchRow{full: 9, Metric: "test/loss"}.printBest(a, trialRow{Role: study.RoleTrial, Status: store.Done, Run: "0123456789abcdef", Epochs: epochs, Value: &value})
+		if !strings.HasPrefix(out.String(), want) {
+			t.Errorf("%q lacks %q", out.String(), want)
+		}
+	}
+}
+
+// TestALabOfScriptsHasNoReportOfItsOwn: what draws their runs is named.
+func TestALabOfScriptsHasNoReportOfItsOwn(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
+	called(t, 0, "--lab", lab, "study", "run", file)
+	if _, errs := called(t, 1, "--lab", lab, "report"); !strings.Contains(errs, "Runs of a script are drawn by: collapse study report NAME") {
+		t.Error(errs)
 	}
 }
 
