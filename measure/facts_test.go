@@ -158,3 +158,21 @@ func TestAReadThatFailsOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestAReadThatFailsOnceForManyClasses: where class sums are so many that parts are classes, the first passes are others.
+func TestAReadThatFailsOnceForManyClasses(t *testing.T) {
+	const rows, classes, d = 2200, 1100, 1000
+	labels := make([]int32, rows)
+	for i := range labels {
+		labels[i] = int32(i % classes)
+	}
+	in := Input[float64]{Train: Memory(slices.Repeat([]float64{1, 2}, rows*d/2), d, labels)}
+	at, reads := 0, 0
+	in.Train.Features = failsOnce{in.Train.Features, &at, &reads}
+	for at = 1; at <= 4; at++ {
+		reads = 0
+		if _, err := Measure(in, Options{Measures: []string{KeyTraceWithin}}); !errors.Is(err, errRead) {
+			t.Errorf("read %d fails: %v after %d reads", at, err, reads)
+		}
+	}
+}
