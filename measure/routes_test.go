@@ -161,6 +161,7 @@ func TestWhatASecondPassIsAsked(t *testing.T) {
 			t.Errorf("%d classes: %+v, want %+v", k, got, want)
 		}
 	}
+	e.train.k = 2
 	if got, want := e.asks(nil, "no operator"), (asked{im: PerClass, nearest: true}); got != want {
 		t.Errorf("without a classifier: %+v", got)
 	}
