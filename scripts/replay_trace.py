@@ -72,7 +72,7 @@ def tensors(step, when, dtype):
 def trainer(meta, trained, state, optim, dtype, sides):
     """The engine's trainer in a traced state. trained: names of the parameters that are."""
     net = nets.build(nets.complete(meta["net"], state), meta["classes"]).to(dtype)
-    weights.load_model(net, state, "trace")
+    weights.load_model(weights.of_model(net), state, "trace")
     params = weights.trained(net, [name for name, _ in net.named_parameters() if name not in trained])
     optimiser = optimisers.build(Fields(meta["optim"], "optim"), params)
     weights.load_optimiser(optimiser, optim, dtype, "trace")

@@ -37,15 +37,14 @@ func (c benchTrainCmd) torch(a *app) error {
 	}
 	defer os.RemoveAll(dir)
 	pool := c.engines(a, 0)
-	process, device, err := pool.Get(a.ctx)
+	device, hello, err := pool.Device(a.ctx)
 	if err != nil {
 		return err
 	}
-	pool.Put(process)
 	team := parallel.NewTeam(a.flags.Threads)
 	defer team.Close()
 	k := &parity.Checker{Engines: pool, Team: team, Dir: dir}
-	r := benchTorch{Net: cfg.Name, Batch: cfg.Batch, Threads: team.Threads(), Engine: process.Hello.Title(), Device: device.Title}
+	r := benchTorch{Net: cfg.Name, Batch: cfg.Batch, Threads: team.Threads(), Engine: hello.Title(), Device: device.Title}
 	if r.ImagesPerS, r.GFLOPS, err = k.Speed(a.ctx, trained(cfg.Arch, cfg.Batch, cfg.Steps)); err != nil {
 		return err
 	}

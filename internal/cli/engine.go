@@ -36,12 +36,11 @@ func (c *engineCheckCmd) Run(a *app) error {
 		return usagef("wanted one --device, and --images of at least 1")
 	}
 	pool := c.engines(a, 0)
-	process, device, err := pool.Get(a.ctx)
+	device, hello, err := pool.Device(a.ctx)
 	if err != nil {
 		return err
 	}
-	found := engineChecked{Engine: process.Hello.Title(), Device: device, Hello: process.Hello, OK: true}
-	pool.Put(process)
+	found := engineChecked{Engine: hello.Title(), Device: device, Hello: hello, OK: true}
 	a.notef("%s on %s\n", found.Engine, device.Title)
 	dir, err := os.MkdirTemp("", "collapse-engine-check-")
 	if err != nil {

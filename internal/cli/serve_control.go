@@ -167,7 +167,7 @@ func (c labControl) execute(name string) {
 
 // once computes what a study or a search lacks.
 func (c labControl) once(name string) error {
-	o := coordinator.Options{Slots: c.a.threads(), Threads: c.a.threads(), Logf: c.a.logf, Engines: engineFlags{}.engines(c.a, 0)}
+	o := coordinator.Options{Slots: c.a.threads(), Wider: true, Threads: c.a.threads(), Logf: c.a.logf, Engines: engineFlags{}.engines(c.a, 0)}
 	s, err := c.lab.Study(name)
 	if err != nil {
 		return err

@@ -15,8 +15,11 @@ import (
 	"syscall"
 )
 
-// Protocol is the version of the contract that this program speaks.
-const Protocol = "collapse-engine 1"
+// Protocol is the version of the contract that this program speaks. Engines that speak the first one compute each run alone.
+const (
+	Protocol = "collapse-engine 2"
+	first    = "collapse-engine 1"
+)
 
 // maxLine bounds a line in either direction, in bytes.
 const maxLine = 1 << 20
@@ -70,7 +73,7 @@ func (h Hello) Title() string { return strings.TrimSpace(h.Engine + " " + h.Torc
 
 func (h Hello) check() error {
 	switch {
-	case h.Protocol != Protocol:
+	case h.Protocol != Protocol && h.Protocol != first:
 		return fmt.Errorf("it speaks %.100q, and this program %q", h.Protocol, Protocol)
 	case h.Engine == "" || len(h.Devices) == 0:
 		return errors.New("its first words name no engine or no device")
@@ -130,6 +133,7 @@ type Open struct {
 	Frozen    []string `json:"frozen"`
 	Taps      []Tap    `json:"taps"`
 	Splits    []string `json:"splits"`
+	Members   int      `json:"members,omitempty"` // of the ensemble; 0: the run is alone
 }
 
 // Tap is a layer whose activations evaluate can return.
@@ -166,10 +170,19 @@ type Evaluate struct {
 	Samples int      `json:"samples"` // the first samples of a split; 0: all
 }
 
-// Step is reported after a training step, at most ten times a second.
+// Step is reported after a training step, at most ten times a second. For an order of several members, Members has what Loss and Correct are
+// for one.
 type Step struct {
-	Step    int    `json:"step"` // from 1
-	Loss    Number `json:"loss"` // mean over the epoch so far
+	Step    int          `json:"step"` // from 1
+	Loss    Number       `json:"loss"` // mean over the epoch so far
+	Correct int          `json:"correct"`
+	Members []MemberStep `json:"members"`
+}
+
+// MemberStep is a member's part in a Step.
+type MemberStep struct {
+	Member  int    `json:"member"`
+	Loss    Number `json:"loss"`
 	Correct int    `json:"correct"`
 }
 
@@ -192,6 +205,9 @@ type Answer struct {
 	// Of save.
 	Model Sum `json:"model"`
 	Optim Sum `json:"optim"`
+	// Of an order of several members: the answer to each.
+	Member  int      `json:"member"`
+	Members []Answer `json:"members"`
 }
 
 // Sum identifies the content of a file.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -133,17 +134,23 @@ func (p *Python) start(ctx context.Context, c candidate) (*Process, error) {
 	return process, err
 }
 
+// spinning are the variables that say how OpenMP's threads wait for work, and what they are set to unless the user has set one: a few
+// microseconds (GNU), a millisecond (Intel), and then they sleep. Without, they would spin on cores that other runs compute on; asleep at
+// once, they would make the steps of small networks several times as long.
+var spinning = [][2]string{{"GOMP_SPINCOUNT", "1000"}, {"KMP_BLOCKTIME", "1"}, {"OMP_WAIT_POLICY", ""}}
+
 // environment is that of this program, with the package first in Python's path. cuBLAS gives the same bits every time only with a
-// workspace of fixed size. OpenMP's threads would spin while they wait for work, on cores that other runs compute on; here they sleep,
-// unless the user has said how they wait.
+// workspace of fixed size.
 func environment(dir string) []string {
 	path := dir
 	if old := os.Getenv("PYTHONPATH"); old != "" {
 		path += string(os.PathListSeparator) + old
 	}
 	env := os.Environ()
-	if _, said := os.LookupEnv("OMP_WAIT_POLICY"); !said {
-		env = append(env, "OMP_WAIT_POLICY=passive")
+	if !slices.ContainsFunc(spinning, func(v [2]string) bool { return os.Getenv(v[0]) != "" }) {
+		for _, v := range spinning[:2] {
+			env = append(env, v[0]+"="+v[1])
+		}
 	}
 	return append(env, "PYTHONPATH="+path, "PYTHONUNBUFFERED=1", "PYTHONIOENCODING=utf-8", "CUBLAS_WORKSPACE_CONFIG=:4096:8")
 }

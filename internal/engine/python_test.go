@@ -99,11 +99,11 @@ func TestPythonThatHasTorch(t *testing.T) {
 	}
 }
 
-// TestThreadsSleepWhileTheyWait: OpenMP is told so, unless the user has told it something else.
-func TestThreadsSleepWhileTheyWait(t *testing.T) {
+// TestThreadsSoonSleepWhileTheyWait: OpenMP is told so, unless the user has told it something else.
+func TestThreadsSoonSleepWhileTheyWait(t *testing.T) {
 	dir := t.TempDir()
 	alone(t, "/usr/bin:/bin")
-	p := python(t, interpreter(t, dir, "python3", "echo $OMP_WAIT_POLICY > "+dir+"/policy; "+working))
+	p := python(t, interpreter(t, dir, "python3", "echo $OMP_WAIT_POLICY $GOMP_SPINCOUNT $KMP_BLOCKTIME > "+dir+"/policy; "+working))
 	waits := func(want string) {
 		t.Helper()
 		process, err := p.Launch(t.Context())
@@ -115,10 +115,12 @@ func TestThreadsSleepWhileTheyWait(t *testing.T) {
 			t.Errorf("%q, %v; want %q", text, err, want)
 		}
 	}
-	t.Setenv("OMP_WAIT_POLICY", "active")
-	waits("active")
-	os.Unsetenv("OMP_WAIT_POLICY") // Setenv above puts back what was there
-	waits("passive")
+	for _, name := range []string{"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"} {
+		t.Setenv(name, "7")
+		waits("7")
+		os.Unsetenv(name) // Setenv above puts back what was there
+	}
+	waits("1000 1")
 }
 
 // TestAnotherPackageIsRefused: a Python that finds another package of the same name first would compute something else.

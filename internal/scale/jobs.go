@@ -12,7 +12,6 @@ import (
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
-	"collapse.example/collapse/internal/study/forecast"
 	"collapse.example/collapse/internal/study/trials"
 	"collapse.example/collapse/internal/train"
 )
@@ -146,7 +145,7 @@ func (p *Planner) outlook(c train.Config) (train.Outlook, error) {
 	if p.outlooks == nil {
 		p.outlooks = map[string]train.Outlook{}
 	}
-	key := forecast.Shape(c)
+	key := train.Shape(c)
 	if o, ok := p.outlooks[key]; ok {
 		return o, nil
 	}

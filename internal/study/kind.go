@@ -40,6 +40,7 @@ type Kind interface {
 type Env struct {
 	Team     *parallel.Team
 	Engines  *engine.Pool      // for runs that another process computes; nil: this machine can do none of those
+	Ensemble train.Ensemble    // how many of those may be computed in one batch
 	Started  func(from int64)  // the run starts after epoch from; later epochs in the lab are void
 	Saved    func(epoch int64) // rows up to epoch, and what is needed to continue, are safely stored
 	Progress func(Progress)
@@ -97,7 +98,7 @@ func (*trainKind) Compute(ctx context.Context, lab *store.Lab, hash, payload str
 			"`collapse data check` on both shows which set", hash, here)}
 	}
 	_, err = train.Run(ctx, cfg, lab, train.Options{Team: env.Team, From: TrialOf(payload).From, Sink: trainSink{env, cfg.Run.Epochs}, Open: OpenSet,
-		RowsElsewhere: int(env.RowsElsewhere), Engines: env.Engines, StartOver: env.StartOver})
+		RowsElsewhere: int(env.RowsElsewhere), Engines: env.Engines, Ensemble: env.Ensemble, StartOver: env.StartOver})
 	var diverged *train.DivergedError
 	var failed *train.FailedError
 	var held *store.HeldError

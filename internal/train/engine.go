@@ -22,6 +22,8 @@ type backend[T Float] interface {
 	open(ctx context.Context, run string, files rundir.Writer, ignoreMemory bool) error
 	// machine says what the bits of the engine's numbers depend on, besides the configuration and the program's version.
 	machine() Machine
+	// cores is how many threads compute the run; a fraction where several runs share them.
+	cores() float64
 	// epoch makes the steps of one epoch. The tally counts the steps made, even with an error: that of e.stop, or errNotFinite.
 	epoch(e epochOrder[T]) (tally, error)
 	// settle passes the training set through the network in training mode, without a step, until the running statistics of batch

@@ -27,7 +27,11 @@ func newExternal[T Float](ctx context.Context, c Plan, in inputs, taps []nn.Tap,
 		return nil, err
 	}
 	x := &external[T]{taps: taps, witness: witness}
-	if x.link, err = newLink(ctx, c, in, opts); err != nil {
+	want, err := x.wants(c, in, opts)
+	if err != nil {
+		return nil, err
+	}
+	if x.link, err = newLink(ctx, c, in, opts, want); err != nil {
 		return nil, err
 	}
 	x.state, x.trains = shapeOf(witness), len(witness.penaltySquares())

@@ -45,12 +45,7 @@ type engineLBFGS struct {
 func (x *external[T]) open(ctx context.Context, run string, files rundir.Writer, ignoreMemory bool) error {
 	info := x.witness.traceInfo()
 	info.Net.Convs = nil
-	order := engine.Open{Run: run, Classes: info.Classes, Inputs: info.Inputs, Loss: info.Loss, Frozen: []string{}, Taps: []engine.Tap{}}
-	for _, p := range x.witness.net.Params() {
-		if p.Frozen {
-			order.Frozen = append(order.Frozen, p.Name)
-		}
-	}
+	order := engine.Open{Run: run, Classes: info.Classes, Inputs: info.Inputs, Loss: info.Loss, Frozen: x.frozen(), Taps: []engine.Tap{}}
 	for _, t := range x.taps {
 		order.Taps = append(order.Taps, engine.Tap{Name: t.Name, Pool: x.cfg.Run.TapPool})
 	}
@@ -83,7 +78,7 @@ func (l *link) begin(ctx context.Context, order engine.Open, info traceInfo, fil
 		return err
 	}
 	if answer.Free > 0 && answer.Bytes > answer.Free && !ignoreMemory {
-		return &DeviceMemoryError{Device: l.device.Title, Need: answer.Bytes, Free: answer.Free, Batch: l.cfg.Run.Batch}
+		return &DeviceMemoryError{Device: l.seat.Device().Title, Need: answer.Bytes, Free: answer.Free, Batch: l.cfg.Run.Batch}
 	}
 	if l.here.Kernel, err = machineText(answer.Machine); err != nil {
 		return l.broken("%v", err)
@@ -98,7 +93,7 @@ func (l *link) describe(o *engine.Open, info traceInfo) {
 	if c.Decay.Kind == optim.DecayAll && c.Decay.InLoss {
 		decay.All = c.Decay.All
 	}
-	o.Dir, o.Device, o.Threads, o.DType, o.Precision = string(l.folder), l.device.Name, l.threads, c.Run.DType, c.Run.Precision
+	o.Dir, o.Device, o.Threads, o.DType, o.Precision = string(l.folder), l.seat.Device().Name, l.threads, c.Run.DType, c.Run.Precision
 	o.Seed, o.Batch, o.Pad = c.Run.Seed, c.batch(l.in.sizes()), l.augment.Pad
 	o.Net = engineNet{info.Net, a.StemWidth, a.FeatureDim, !a.NoClassifierBias}
 	o.Decay = decay
@@ -106,6 +101,9 @@ func (l *link) describe(o *engine.Open, info traceInfo) {
 	o.Splits = []string{splitTrain, splitTest}
 	if l.in.held != nil {
 		o.Splits = append(o.Splits, splitHeld)
+	}
+	if members := l.seat.Members(); members > 1 {
+		o.Members = members
 	}
 }
 

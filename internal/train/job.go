@@ -291,7 +291,7 @@ func (j *job[T]) save(epoch int, rows []row) error {
 	now := time.Now()
 	timed := append(append(values(0, j.start), values(epoch, rows)...),
 		store.Value{Key: store.Key{Series: seriesEpoch, Measure: "images_per_s"}, Step: int64(epoch), Value: j.watch.rate(now)},
-		store.Value{Key: SpentKey, Step: int64(epoch), Value: now.Sub(j.watch.booked).Seconds() * float64(j.opts.Team.Threads())})
+		store.Value{Key: SpentKey, Step: int64(epoch), Value: now.Sub(j.watch.booked).Seconds() * j.s.engine.cores()})
 	j.watch.booked, j.start = now, nil
 	j.unwritten = append(j.unwritten, store.EpochRows{Epoch: int64(epoch), Rows: timed})
 	if due || now.Sub(j.written) >= writeEvery {

@@ -19,8 +19,7 @@ type link struct {
 	in      inputs
 	threads int
 	pool    *engine.Pool
-	process *engine.Process
-	device  engine.Device
+	seat    *engine.Seat
 	ctx     context.Context // of the run: when it ends, the process stops what it does
 	folder  engine.Folder
 	here    Machine
@@ -35,7 +34,7 @@ type link struct {
 }
 
 // newLink finds a process and a device for the run.
-func newLink(ctx context.Context, c Plan, in inputs, opts Options) (*link, error) {
+func newLink(ctx context.Context, c Plan, in inputs, opts Options, want engine.Want) (*link, error) {
 	if opts.Engines == nil {
 		return nil, errNoEngines
 	}
@@ -47,10 +46,13 @@ func newLink(ctx context.Context, c Plan, in inputs, opts Options) (*link, error
 	if l.augment, err = data.AugmentNamed(c.Data.Augment, c.Run.Seed); err != nil {
 		return nil, err
 	}
-	if l.process, l.device, err = l.pool.Get(ctx); err != nil {
+	if l.seat, err = l.pool.Get(ctx, want); err != nil {
 		return nil, err
 	}
-	l.here.Kernel = l.process.Hello.Title() + ", " + l.device.Title // until the process says more
+	if l.seat.Members() > 1 {
+		l.threads = max(l.threads, opts.Ensemble.Threads)
+	}
+	l.here.Kernel = l.seat.Hello().Title() + ", " + l.seat.Device().Title // until the process says more
 	return l, nil
 }
 
@@ -59,11 +61,14 @@ var errNoEngines = errors.New("train: run.engine = torch needs a PyTorch process
 
 func (l *link) machine() Machine { return l.here }
 
+// cores implements backend: members share the threads of their process.
+func (l *link) cores() float64 { return float64(l.threads) / float64(l.seat.Members()) }
+
 func (l *link) penaltySquares() []float64 { return l.squares }
 
 // do sends an order that is not about a single step.
 func (l *link) do(name string, fields any, check func() error) (engine.Answer, error) {
-	answer, err := l.process.Do(l.ctx, name, fields, nil, check)
+	answer, err := l.seat.Do(l.ctx, name, fields, nil, check)
 	if err != nil && l.ctx.Err() == nil {
 		err = fmt.Errorf("train: %w", err)
 	}
@@ -72,8 +77,8 @@ func (l *link) do(name string, fields any, check func() error) (engine.Answer, e
 
 // broken reports an impossible answer from the process. No further orders are sent to it.
 func (l *link) broken(format string, args ...any) error {
-	l.process.Kill()
-	return fmt.Errorf("train: %s: %s; the run can be resumed", l.process.Hello.Title(), fmt.Sprintf(format, args...))
+	l.seat.Kill()
+	return fmt.Errorf("train: %s: %s; the run can be resumed", l.seat.Hello().Title(), fmt.Sprintf(format, args...))
 }
 
 // train has the process train an epoch.
@@ -83,7 +88,7 @@ func (l *link) train(order engine.Epoch, stop func() error, tell func(sum *tally
 		return tally{}, err
 	}
 	var shown tally
-	answer, err := l.process.Do(l.ctx, "epoch", order, func(s engine.Step) error { return l.stepped(tell, &shown, s) }, stop)
+	answer, err := l.seat.Do(l.ctx, "epoch", order, func(s engine.Step) error { return l.stepped(tell, &shown, s) }, stop)
 	if err != nil {
 		if why := stop(); why != nil {
 			return tally{}, why
@@ -213,10 +218,7 @@ func (l *link) settle(stop func() error) error {
 
 // close implements backend: the process stays for the next run.
 func (l *link) close() {
-	if l.process.Usable() && l.folder != "" {
-		l.process.Do(context.Background(), "close", nil, nil, nil) // a process that cannot close is no longer usable
-	}
-	l.pool.Put(l.process)
+	l.pool.Put(l.seat)
 	if l.folder != "" {
 		l.folder.Remove() // the next attempt removes what is left
 	}

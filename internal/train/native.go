@@ -67,6 +67,8 @@ func (n *native[T]) open(context.Context, string, rundir.Writer, bool) error { r
 
 func (n *native[T]) machine() Machine { return ThisMachine() }
 
+func (n *native[T]) cores() float64 { return float64(n.team.Threads()) }
+
 func (n *native[T]) head() (weight, bias *nn.Param[T]) {
 	w, b := n.net.Classifier()
 	used := *w

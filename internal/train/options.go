@@ -22,6 +22,8 @@ type Options struct {
 	AllowKernelChange bool // resume under another kernel, GOARCH or GOAMD64; recorded in the run
 	// Engines provides the processes that compute runs with run.engine = torch; nil: such runs are refused.
 	Engines *engine.Pool
+	// Ensemble lets runs of Engines be computed in one batch.
+	Ensemble Ensemble
 	// StartOver lets a run of Engines start from the beginning if its checkpoint is from another machine, instead of refusing it: in
 	// studies that several machines compute, the next one may have another PyTorch.
 	StartOver bool
@@ -40,6 +42,13 @@ type Options struct {
 	FS    rundir.FS // nil: the operating system's files
 	// Open reads or creates a data set; nil: data.Open. Programs that compute many runs on one set can return a shared copy.
 	Open func(data.Source, data.Split) (*data.Set, error)
+}
+
+// Ensemble says how many runs may be computed in one batch, and with how many threads; the zero value: each run alone.
+type Ensemble struct {
+	Members, Threads int
+
+	before int // members beside which an earlier attempt was computed; 0: there was none
 }
 
 // Trace requests that the first steps of a run be written in full, so that another framework can repeat each of them. An empty Dir

@@ -35,6 +35,9 @@ func Run(ctx context.Context, cfg Config, lab *store.Lab, opts Options) (Result,
 	if done, err := alreadyDone(lab, hash, opts); done || err != nil {
 		return finished(lab, hash, plan, opts, err)
 	}
+	if plan.Shares() {
+		opts.Ensemble.before = membersBefore(lab.Reader, hash, opts.From)
+	}
 	if err := in.prepare(plan.Data.Pipeline); err != nil {
 		return Result{}, err
 	}

@@ -111,15 +111,13 @@ class Devices(unittest.TestCase):
 
 @support.needs_torch
 class Memory(unittest.TestCase):
-    def run_of(self, device, looks, copies):
-        net = torch.nn.Linear(5, 3)  # 18 numbers of 4 bytes
-        return types.SimpleNamespace(trainer=types.SimpleNamespace(net=net, optimiser=types.SimpleNamespace(looks=looks, copies=copies)), device=torch.device(device), shape=(2, 3, 5),
-                                     batch=10, images=types.SimpleNamespace(pixels={"train": torch.zeros(7, 30), "test": torch.zeros(1, 30)}))
-
     def test_estimates(self):
-        for device, looks, copies, context, held in (("cpu", False, 1, 300, 3), ("cuda:0", False, 1, 700, 5), ("cuda:0", True, 1, 700, 3), ("cuda:0", False, 2, 700, 7), ("mps", False, 0, 300, 3)):
-            batch = 2 * 3 * 5 * 9 + 1000
-            self.assertEqual(memory.estimate(self.run_of(device, looks, copies), 1000), int((context << 20) + held * 18 * 4 + 240 + 10 * batch * 1.2))
+        batch = 2 * 3 * 5 * 9 + 1000
+        for device, members, eager, copies, context, held in (("cpu", 1, True, 1, 300, 3), ("cuda:0", 1, False, 1, 700, 5), ("cuda:0", 1, True, 1, 700, 3), ("cuda:0", 1, False, 2, 700, 7),
+                                                              ("mps", 1, True, 0, 300, 2), ("cpu", 16, True, 1, 300, 48)):
+            net = torch.nn.Linear(5, 3)  # 18 numbers of 4 bytes
+            run = types.SimpleNamespace(model=net, device=torch.device(device), shape=(2, 3, 5), batch=10, per_sample=1000)
+            self.assertEqual(memory.estimate(run, members, 240, copies, eager), int((context << 20) + held * 18 * 4 + 240 + members * 10 * batch * 1.2))
 
     def test_what_autograd_keeps_of_a_sample(self):
         net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12, 8, bias=False), torch.nn.Sigmoid(), torch.nn.Linear(8, 2, bias=False))

@@ -44,7 +44,7 @@ class Protocol(FolderTest):
         return error["message"]
 
     def test_hello(self):
-        self.assertEqual((self.hello["protocol"], self.hello["engine"]), ("collapse-engine 1", "torch"))
+        self.assertEqual((self.hello["protocol"], self.hello["engine"]), ("collapse-engine 2", "torch"))
         self.assertEqual(self.hello["torch"], support.torch.__version__)
         self.assertEqual(self.hello["devices"][0]["name"], "cpu")
         self.assertRegex(self.hello["version"], "^[0-9a-f]{16}$")

@@ -28,7 +28,7 @@ func (e *coordinator) coordinate(ctx context.Context) error {
 			e.server.Close()
 		}
 	}()
-	if err := e.persist(ctx, e.takeUp); err != nil {
+	if err := errors.Join(e.together(ctx), e.persist(ctx, e.takeUp)); err != nil {
 		return err
 	}
 	e.sweepBlobs(ctx, false)
@@ -198,6 +198,9 @@ func (e *coordinator) jobsWithout(have map[string]bool) []queue.Job {
 	for i, r := range list {
 		jobs[i] = r.job()
 	}
+	if e.ensemble.Members > 1 {
+		inShapes(jobs)
+	}
 	return jobs
 }
 
@@ -292,7 +295,7 @@ func (e *coordinator) compute(ctx context.Context, t *queue.Task, team *parallel
 	if err != nil {
 		return err
 	}
-	err = kind.Compute(ctx, e.lab, t.ID, string(t.Payload), study.Env{Team: team, Engines: e.o.Engines, Scripts: e.o.Scripts, StartOver: e.opened(), Started: func(from int64) { e.voidState(ctx, t, state, from) }, Saved: func(int64) {},
+	err = kind.Compute(ctx, e.lab, t.ID, string(t.Payload), study.Env{Team: team, Engines: e.o.Engines, Ensemble: e.ensemble, Scripts: e.o.Scripts, StartOver: e.opened(), Started: func(from int64) { e.voidState(ctx, t, state, from) }, Saved: func(int64) {},
 		Note:     func(text string) { e.note(t.ID, text) },
 		Progress: func(p study.Progress) { e.progress(t.ID, "this process", p) }})
 	if errors.Is(err, store.ErrLost) { // lost to a user, or to another process

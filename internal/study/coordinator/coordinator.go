@@ -21,6 +21,7 @@ import (
 	"collapse.example/collapse/internal/queue"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
+	"collapse.example/collapse/internal/train"
 	"collapse.example/collapse/internal/version"
 )
 
@@ -29,6 +30,8 @@ type Options struct {
 	Slots   int          // runs side by side in this process; 0: none, workers elsewhere compute all
 	Threads int          // of all slots together
 	Engines *engine.Pool // for runs that another process computes; nil: this process can do none of those
+	Members int          // of those that are computed in one batch; 0: as many as are useful, 1: none
+	Wider   bool         // as many slots as it takes for that
 
 	Listen            string // opens the queue to workers on other machines, "host:port"; "": closed
 	Token             string
@@ -132,6 +135,8 @@ type coordinator struct {
 	names []string
 
 	folder string // of this lab's blobs, inside o.Blobs; "" if that is ""
+
+	ensemble train.Ensemble // of runs that another process computes
 
 	server  *queue.Server // nil: another process has it
 	broker  *queue.Broker

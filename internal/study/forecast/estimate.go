@@ -97,16 +97,9 @@ func find(lab *store.Reader, hash string) (store.Run, bool) {
 	return run, err == nil
 }
 
-// Shape is equal for configurations that differ only in settings that change no shape.
-func Shape(c train.Config) string {
-	c.Run.Seed, c.Data.Noise, c.Data.NoiseSeed, c.Optim.LR, c.Optim.WeightDecay = 1, 0, 0, 0.1, 0
-	c.Loss = train.Default().Loss
-	return train.Changes(c)
-}
-
 // outlook predicts a run, once per shape.
 func outlook(c train.Config, known map[string]train.Outlook) (train.Outlook, error) {
-	key := Shape(c)
+	key := train.Shape(c)
 	if o, ok := known[key]; ok {
 		return o, nil
 	}
@@ -159,7 +152,7 @@ func (e Elsewhere) timed(runs []external) (seconds float64, basis string, err er
 	rates := map[string]float64{}
 	slowest := 0.0
 	for _, r := range runs {
-		shape := Shape(r.config)
+		shape := train.Shape(r.config)
 		rate, ok := rates[shape]
 		switch {
 		case !ok && len(rates) < shapesTimed:

@@ -19,6 +19,7 @@ import (
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/wire"
+	"collapse.example/collapse/internal/train"
 	"collapse.example/collapse/parallel"
 )
 
@@ -28,6 +29,7 @@ type Options struct {
 	Slots   int          // runs side by side
 	Threads int          // of all slots together
 	Engines *engine.Pool // for runs that another process computes; nil: this machine can do none of those
+	Members int          // of those that are computed in one batch; up to 1: none
 
 	// Scratch is a local folder for runs under way: a small lab of the worker's own, which also serves as its outbox while the
 	// coordinator is away. A worker that is started again on the same folder continues from there.
@@ -226,7 +228,7 @@ func (w *worker) compute(ctx context.Context, t *queue.Task) ([]byte, error) {
 	defer func() { w.teams <- team }()
 	c := newUploader(w, t)
 	c.state = state
-	err = kind.Compute(ctx, w.scratch, t.ID, string(t.Payload), study.Env{Team: team, Engines: w.o.Engines, Scripts: w.o.Scripts, StartOver: true, Started: c.begin, Saved: c.reached, RowsElsewhere: elsewhere,
+	err = kind.Compute(ctx, w.scratch, t.ID, string(t.Payload), study.Env{Team: team, Engines: w.o.Engines, Ensemble: train.Ensemble{Members: w.o.Members, Threads: w.o.Threads}, Scripts: w.o.Scripts, StartOver: true, Started: c.begin, Saved: c.reached, RowsElsewhere: elsewhere,
 		Note: func(text string) { w.o.Logf("run %.12s: %s", t.ID, text) },
 		Progress: func(p study.Progress) {
 			t.Progress(wire.EncodeProgress(p))

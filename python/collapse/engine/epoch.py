@@ -63,8 +63,8 @@ class Kept:
     def __init__(self, samples):
         self.samples, self.arrays = samples, None
 
-    def put(self, places, outcome):
-        rows = [t.cpu().numpy() for t in (outcome.features, outcome.logits, *outcome.layers)]
+    def put(self, places, results):
+        rows = [t.cpu().numpy() for t in results]
         if self.arrays is None:
             self.arrays = [np.zeros((self.samples, r.shape[1]), r.dtype) for r in rows]
         for array, r in zip(self.arrays, rows):
@@ -124,7 +124,7 @@ class Epoch:
             places = self.order[first:first + self.batch]
             self.tally.add(loss, int(correct), len(places))
             if self.kept:
-                self.kept.put(places, outcome)
+                self.kept.put(places, (outcome.features, outcome.logits, *outcome.layers))
         self.pending = []
         return True
 

@@ -18,7 +18,7 @@ def evaluate(run, split, number, layers, samples, between):
     net, images, dtype = run.trainer.net, run.images, run.arithmetic.dtype
     count = len(images.pixels[split])
     count = min(count, samples) if samples else count
-    files, paths = None, Files(run.folder, split, number)
+    files = None
     net.eval()
     with torch.no_grad(), contextlib.ExitStack() as stack:
         run.taps.on = layers
@@ -27,9 +27,15 @@ def evaluate(run, split, number, layers, samples, between):
             logits, features = net(images.batch(split, slice(first, min(count, first + run.batch))))
             rows = [features, logits, *run.taps.taken()]
             if files is None:
-                files = [stack.enter_context(npy.Writer(path, TYPES[dtype], (count, r.shape[1]))) for path, r in zip(paths.all(len(rows)), rows)]
+                files = writers(stack, run.folder, split, number, count, [r.shape[1] for r in rows], dtype)
             for file, r in zip(files, rows):
                 file.append(r.cpu().numpy())
+
+
+def writers(stack, folder, split, number, count, widths, dtype):
+    """Files for count rows of each width, closed by the stack."""
+    paths = Files(folder, split, number).all(len(widths))
+    return [stack.enter_context(npy.Writer(path, TYPES[dtype], (count, width))) for path, width in zip(paths, widths)]
 
 
 class Files:
@@ -43,25 +49,23 @@ class Files:
         return [self.start + name + ".npy" for name in names]
 
 
-def write_kept(run, kept):
+def write_kept(folder, kept):
     """Writes the results of an epoch's training passes."""
-    for path, values in zip(Files(run.folder, "train", "pass").all(len(kept.arrays)), kept.arrays):
+    for path, values in zip(Files(folder, "train", "pass").all(len(kept.arrays)), kept.arrays):
         npy.write(path, values)
 
 
-def write_head(run, number):
-    """Writes the classifier."""
-    net = run.trainer.net
-    tensors = {"fc.weight": net.rows().detach()}
-    if net.fc.bias is not None:
-        tensors["fc.bias"] = net.fc.bias
-    safetensors.write(os.path.join(run.folder, "head.%d.safetensors" % number), tensors)
+def write_head(folder, number, rows, bias):
+    """Writes the classifier: rows (K, d), and the bias or None."""
+    tensors = {"fc.weight": rows.detach()}
+    if bias is not None:
+        tensors["fc.bias"] = bias.detach()
+    safetensors.write(os.path.join(folder, "head.%d.safetensors" % number), tensors)
 
 
-def penalty_squares(run):
-    """The squared norms of the trained parameters, in the network's order."""
-    wide = run.arithmetic.wide
-    return torch.stack([p.detach().to(wide).pow(2).sum() for p in run.params.values()]).tolist()
+def penalty_squares(params, wide):
+    """The squared norms of the trained parameters, in the network's order, summed in the dtype wide."""
+    return torch.stack([p.detach().to(wide).pow(2).sum() for p in params]).tolist()
 
 
 def settle(run, passes, order, views, between):

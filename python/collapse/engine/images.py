@@ -8,6 +8,9 @@ from . import npy
 from .errors import InputError
 
 
+HELD = 1 << 30  # bytes that the images of a split may take as numbers
+
+
 class Images:
     """Pixels of every split (uint8) and the observed labels of the training set, on the device.
 
@@ -28,6 +31,7 @@ class Images:
             raise InputError("%s holds a number that is not finite" % npy.path_of(folder, "table.npy"))
         self.table = torch.from_numpy(table).to(device, dtype).flatten()
         self.first = 256 * torch.arange(channels, device=device)[:, None, None]  # index of a channel's values in the table
+        self.floats = {}  # of a split, once rows has been asked for it
 
     def _read(self, name, dtype, shape):
         return npy.read(npy.path_of(self.folder, name), dtype, shape)
@@ -59,12 +63,70 @@ class Images:
         self._within("views.npy", views[:, 2], 0, 1)
         return torch.from_numpy(views).long().to(self.device)
 
+    def bytes(self, rows=False):
+        """Bytes of the images, with what rows adds."""
+        return sum(p.numel() + (self._size(split) if rows and self._size(split) <= HELD else 0) for split, p in self.pixels.items())
+
+    def _size(self, split):
+        """Bytes of all images of a split as rows."""
+        pixels = self.pixels[split]
+        return len(pixels) * len(self.first) * pixels[0, 0].numel() * self.table.element_size()
+
     def batch(self, split, at, views=None):
         """The images of a split at the indices at, a slice or a tensor; transformed by views (B, 3), if given."""
         pixels = self.pixels[split][at]
         if views is not None:
             pixels = shifted(pixels, views, self.pad)
         return self.table[pixels.long() + self.first]
+
+
+    def rows(self, split, at, views=None):
+        """The images at the indices at (…), a tensor or a slice, as rows (…, C·H·W)."""
+        if views is None and self._held(split) is not None:
+            return self._held(split)[at]
+        places = at if isinstance(at, slice) else at.flatten()
+        x = self.batch(split, places, None if views is None else views.flatten(0, -2)).flatten(1)
+        return x if isinstance(at, slice) else x.unflatten(0, at.shape)
+
+    def _held(self, split):
+        """All images of a split as rows, or None if they are large."""
+        if split not in self.floats:
+            self.floats[split] = self.batch(split, slice(None)).flatten(1) if self._size(split) <= HELD else None
+        return self.floats[split]
+
+    def share(self, others):
+        """Uses the tensors of others that are like its own."""
+        for o in others:
+            if torch.equal(self.table, o.table) and all(torch.equal(p, o.pixels[split]) for split, p in self.pixels.items()):
+                self.table, self.pixels, self.floats = o.table, o.pixels, o.floats
+                return
+
+
+class Together:
+    """The images of an ensemble's members, of the same shapes and numbers. each: the Images of each slot."""
+
+    def __init__(self, each):
+        self.each, groups = each, {}
+        for slot, images in enumerate(each):
+            groups.setdefault(id(images.pixels), []).append(slot)
+        self.groups = list(groups.values())
+        self.labels = torch.stack([images.labels for images in each])
+
+    def rows(self, split, at, views=None):
+        """Images (E, B, C·H·W) at the indices at (E, B), or at the same slice for all."""
+        same = isinstance(at, slice)
+        if len(self.groups) == 1 and same:
+            x = self.each[0].rows(split, at)
+            return x.expand(len(self.each), *x.shape)
+        if len(self.groups) == 1:
+            return self.each[0].rows(split, at, views)
+        parts = [None] * len(self.each)
+        for slots in self.groups:
+            images = self.each[slots[0]]
+            x = images.rows(split, at if same else at[slots], None if views is None else views[slots])
+            for i, slot in enumerate(slots):
+                parts[slot] = x if same else x[i]
+        return torch.stack(parts)
 
 
 def shifted(pixels, views, pad):

@@ -28,12 +28,11 @@ def saved_bytes(net, shape):
     return total // samples
 
 
-def estimate(run, per_sample):
-    """Bytes of a run that keeps per_sample bytes for each sample of a batch. run.images exist by then; they are counted, too."""
-    weights = sum(p.numel() * p.element_size() for p in run.trainer.net.parameters())
-    eager = run.device.type == "cpu" or run.trainer.optimiser.looks
-    copies = 2 + run.trainer.optimiser.copies  # values and gradients
-    copies += 0 if eager else 1 + run.trainer.optimiser.copies  # the snapshot of an epoch
-    pixels = sum(p.numel() for p in run.images.pixels.values())
-    batch = run.shape[0] * run.shape[1] * run.shape[2] * 9 + per_sample  # indices into the table, pixels
-    return int(CONTEXT[run.device.type] + copies * weights + pixels + run.batch * batch * SPARE)
+def estimate(run, members, images, optimiser, eager):
+    """Bytes of a run, or of an ensemble of members, whose images take some already, and whose optimiser keeps so many copies of the
+    weights. Unless it is eager, an epoch keeps a copy of the state."""
+    weights = sum(p.numel() * p.element_size() for p in run.model.parameters())
+    copies = 2 + optimiser  # values and gradients
+    copies += 0 if eager else 1 + optimiser
+    batch = run.shape[0] * run.shape[1] * run.shape[2] * 9 + run.per_sample  # indices into the table, pixels
+    return int(CONTEXT[run.device.type] + members * copies * weights + images + members * run.batch * batch * SPARE)

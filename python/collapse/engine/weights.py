@@ -30,10 +30,9 @@ def of_optimiser(optimiser):
     return {STEPS: torch.tensor(optimiser.steps), **optimiser.state()}
 
 
-def load_model(net, given, file):
-    """Copies a checkpoint's tensors into the network; a missing counter becomes 0. file is its name in errors. A single error lists
-    everything that does not fit, and then nothing has changed."""
-    own = of_model(net)
+def load_model(own, given, file):
+    """Copies a checkpoint's tensors into those of a network (name → tensor); a missing counter becomes 0. file is its name in errors. A single
+    error lists everything that does not fit, and then nothing has changed."""
     given = {**{name: torch.zeros_like(t) for name, t in own.items() if t.dtype == torch.int64}, **given}
     check({name: (t.dtype, tuple(t.shape)) for name, t in own.items()}, given, file)
     with torch.no_grad():
@@ -65,7 +64,7 @@ def check(wanted, given, file):
         raise InputError("%s is of another run: %s%s" % (file, "; ".join(problems[:20]), more))
 
 
-def most_bytes(net, optimiser):
-    """The largest size in bytes of the files with the tensors of model and optimiser."""
-    count = sum(t.numel() for t in of_model(net).values())
+def most_bytes(own, optimiser):
+    """The largest size in bytes of the files with the tensors own of a model, and with those of its optimiser."""
+    count = sum(t.numel() for t in own.values())
     return 8 * count, 8 * (1 + count * (optimiser.copies + 1))
