@@ -4,8 +4,8 @@
     scripts/kill_engines.py COLLAPSE_BINARY [KILLS [SEED [DEVICE]]]
 
 needs a Python with PyTorch (COLLAPSE_PYTHON, or /usr/bin/python3). A third of the kills are of workers and their engines, in studies that
-a coordinator keeps. In the end the last checkpoint and the features must have the bytes of a run that was never killed, no process may be
-left, and nothing half-written in the run's folder.
+a coordinator keeps, and a third of engines that compute several runs in one batch, and of their programs. In the end the last checkpoint
+and the features must have the bytes of a run that was never killed, no process may be left, and nothing half-written in the run's folder.
 """
 import filecmp, os, random, shutil, signal, socket, subprocess, sys, tempfile, time
 
@@ -15,20 +15,25 @@ SETTINGS = {"data.name": "glyphs", "data.classes": 4, "data.samples_per_class": 
             "data.augment": "crop_flip", "net.depth": 2, "net.width": 64, "run.epochs": EPOCHS, "run.checkpoint_every": 1, "run.batch": 64, "run.engine": "torch"}
 CONFIG = "".join(f"{key} = {value!r}\n" for key, value in SETTINGS.items())
 STUDY = "[study]\nname = \"killed\"\n[base]\n" + CONFIG
+ENSEMBLE = STUDY + "[grid]\nrun.seed = [1, 2]\nloss.kind = [\"ce\", \"mse\"]\n"  # four runs of one batch
 
 
 class Trial:
     def __init__(self, collapse, work, device):
         self.collapse, self.work, self.device = collapse, work, device
         # Engines are told by the folder that their package lies in: it is this trial's alone.
-        self.cache = work + "/cache"
-        self.env = {"COLLAPSE_PYTHON": "/usr/bin/python3", **os.environ, "XDG_CACHE_HOME": self.cache}
-        for name, text in (("run", CONFIG), ("study", STUDY)):
+        self.temporary = work + "/temporary"
+        os.mkdir(self.temporary)
+        self.env = {"COLLAPSE_PYTHON": "/usr/bin/python3", **os.environ, "TMPDIR": self.temporary}
+        for name, text in (("run", CONFIG), ("study", STUDY), ("ensemble", ENSEMBLE)):
             with open(f"{work}/{name}.toml", "w") as f:
                 f.write(text)
 
     def start(self, lab):
         return self.call("log", "w", "--lab", f"{self.work}/{lab}", "train", self.work + "/run.toml", "--device", self.device)
+
+    def start_study(self, lab):
+        return self.call("log", "w", "--lab", f"{self.work}/{lab}", "study", "run", self.work + "/ensemble.toml", "--device", self.device, "--members", "4", "--workers", "4")
 
     def coordinate(self, lab):
         with socket.socket() as s:
@@ -53,7 +58,7 @@ class Trial:
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open(f"/proc/{pid}/environ", "rb") as env, open(f"/proc/{pid}/cmdline", "rb") as line:
-                    if f"PYTHONPATH={self.cache}".encode() in env.read() and b"collapse.engine" in line.read():
+                    if f"PYTHONPATH={self.temporary}".encode() in env.read() and b"collapse.engine" in line.read():
                         found.append(int(pid))
             except OSError:
                 pass  # it has ended
@@ -70,8 +75,8 @@ class Trial:
         with open(self.work + "/log") as f:
             return f.read()
 
-    def unbroken(self, lab):
-        if self.start(lab).wait():
+    def unbroken(self, lab, start=None):
+        if (start or self.start)(lab).wait():
             sys.exit("a run without kills failed: " + self.log())
         self.none_left(15)
 
@@ -87,8 +92,15 @@ def main(collapse, kills, seed, device):
         took = time.time() - begin
         print(f"unbroken: {took:.1f} s", flush=True)
         counts = dict.fromkeys(("engine", "program", "both", "worker", "its engine"), 0)
-        of_a_program(trial, kills - kills // 3, took, counts)
+        of_a_program(trial, kills - 2 * (kills // 3), took, counts, trial.start)
         print(f"killed {counts}: the same bytes", flush=True)
+        shutil.rmtree(work + "/whole")
+        begin = time.time()
+        trial.unbroken("whole", trial.start_study)
+        of_a_program(trial, sum(counts.values()) + kills // 3, time.time() - begin, counts, trial.start_study)
+        print(f"killed {counts}, the last {kills // 3} in ensembles: the same bytes", flush=True)
+        shutil.rmtree(work + "/whole")
+        trial.unbroken("whole")
         while counts["worker"] + counts["its engine"] < kills // 3:
             of_a_worker(trial, min(IN_A_STUDY, kills // 3 - counts["worker"] - counts["its engine"]), took, counts)
         print(f"ok: killed {counts}, and the same bytes")
@@ -96,24 +108,27 @@ def main(collapse, kills, seed, device):
         shutil.rmtree(work, ignore_errors=True)
 
 
-def of_a_program(trial, kills, took, counts):
-    """Kills collapse train and its engine, alone or together. A run that is through begins anew."""
+def of_a_program(trial, kills, took, counts, start):
+    """Kills what start has started and its engine, alone or together, until there were so many kills. What is through begins anew, and so does
+    a study whose runs failed: those that fail five times are given up."""
     number = 0
     while sum(counts.values()) < kills:
         victim, number = random.choice(("engine", "program", "both")), number + 1
-        through = attempt(trial, victim, random.uniform(0, took if number % 4 else took / 8))
+        if start == trial.start_study and number % 4 == 0:
+            victim = "program"
+        through = attempt(trial, victim, random.uniform(0, took if number % 4 else took / 8), start)
         counts[victim] += not through
         if through:
             compare(trial)
             shutil.rmtree(trial.work + "/killed", ignore_errors=True)
-    trial.unbroken("killed")
+    trial.unbroken("killed", start)
     compare(trial)
     shutil.rmtree(trial.work + "/killed")
 
 
-def attempt(trial, victim, delay):
+def attempt(trial, victim, delay, start):
     """Runs on, kills the victim after a delay, and says whether the run was through before."""
-    program = trial.start("killed")
+    program = start("killed")
     end = time.time() + delay
     while time.time() < end and program.poll() is None:
         time.sleep(0.01)
@@ -178,14 +193,14 @@ def kill(pids):
 
 def compare(trial):
     whole, killed = (f"{trial.work}/{lab}/runs" for lab in ("whole", "killed"))
-    run, = os.listdir(whole)
     files = [f"ckpt/{EPOCHS}/{name}" for name in ("model.safetensors", "optim.safetensors", "state.json")] + ["features.npz"]
-    for name in files:
-        if not filecmp.cmp(f"{whole}/{run}/{name}", f"{killed}/{run}/{name}", shallow=False):
-            sys.exit(name + " differs")
-    left = [name for name in os.listdir(f"{killed}/{run}") if name.startswith(".") or name.endswith(".tmp")]
-    if left:
-        sys.exit(f"left behind: {left}")
+    for run in os.listdir(whole):
+        for name in files:
+            if not filecmp.cmp(f"{whole}/{run}/{name}", f"{killed}/{run}/{name}", shallow=False):
+                sys.exit(f"{name} of {run} differs")
+        left = [name for name in os.listdir(f"{killed}/{run}") if name.startswith(".") or name.endswith(".tmp")]
+        if left:
+            sys.exit(f"left behind: {left}")
 
 
 if __name__ == "__main__":

@@ -63,12 +63,14 @@ func timeNet[R any](a *app, c benchNet, timed func(bench.TrainConfig, *parallel.
 type benchTrainCmd struct {
 	benchNet `embed:""`
 	Engine   string `enum:"go,torch" default:"go" help:"What trains: go, this program's own kernels, or torch." placeholder:"NAME" group:"PyTorch:"`
+	Members  []int  `help:"Runs of the mlp in one batch; several numbers, separated by commas, are timed in turn." default:"1" placeholder:"N" group:"PyTorch:"`
 	engineFlags
 }
 
 func (c benchTrainCmd) effects() []effect {
 	return append([]effect{
 		{engineFlagNames, c.Engine == "torch", "goes with --engine torch"},
+		{"members", c.Engine == "torch" && c.Net == "mlp", "goes with --engine torch and --net mlp"},
 		{"eval inputs", c.Engine == "go", "is for --engine go"},
 	}, c.benchNet.effects()...)
 }

@@ -3,20 +3,28 @@ package cli
 import (
 	"fmt"
 	"os"
+	"text/tabwriter"
 
 	"collapse.example/collapse/internal/parity"
+	"collapse.example/collapse/internal/safetext"
 	"collapse.example/collapse/nn"
 	"collapse.example/collapse/parallel"
 )
 
 // benchTorch is the JSON of a step that PyTorch makes.
 type benchTorch struct {
-	Net        string  `json:"net"`
-	Batch      int     `json:"batch"`
-	Threads    int     `json:"threads"`
-	Engine     string  `json:"engine"`
-	Device     string  `json:"device"`
-	StepMS     float64 `json:"step_ms"` // mean of an epoch
+	Net     string           `json:"net"`
+	Batch   int              `json:"batch"`
+	Threads int              `json:"threads"`
+	Engine  string           `json:"engine"`
+	Device  string           `json:"device"`
+	Timed   []benchTorchTime `json:"timed"`
+}
+
+// benchTorchTime is a number of runs in one batch.
+type benchTorchTime struct {
+	Members    int     `json:"members"`
+	StepMS     float64 `json:"step_ms"` // of one run, mean of an epoch
 	ImagesPerS float64 `json:"images_per_s"`
 	GFLOPS     float64 `json:"gflops"` // 6 for each multiply-add of a sample
 }
@@ -43,15 +51,24 @@ func (c benchTrainCmd) torch(a *app) error {
 	}
 	team := parallel.NewTeam(a.flags.Threads)
 	defer team.Close()
-	k := &parity.Checker{Engines: pool, Team: team, Dir: dir}
 	r := benchTorch{Net: cfg.Name, Batch: cfg.Batch, Threads: team.Threads(), Engine: hello.Title(), Device: device.Title}
-	if r.ImagesPerS, r.GFLOPS, err = k.Speed(a.ctx, trained(cfg.Arch, cfg.Batch, cfg.Steps)); err != nil {
-		return err
+	for _, members := range c.Members {
+		k := &parity.Checker{Engines: pool, Team: team, Dir: dir, Members: members}
+		t := benchTorchTime{Members: members}
+		if t.ImagesPerS, t.GFLOPS, err = k.Speed(a.ctx, trained(cfg.Arch, cfg.Batch, cfg.Steps)); err != nil {
+			return err
+		}
+		t.StepMS = 1e3 * float64(cfg.Batch) / t.ImagesPerS
+		r.Timed = append(r.Timed, t)
 	}
-	r.StepMS = 1e3 * float64(cfg.Batch) / r.ImagesPerS
 	return a.emit(r, func() {
-		a.printf("%s, batch %d, %d threads, %s on %s\nstep       %.1f ms (mean of %d)\nimages/s   %.0f\nGFLOP/s    %.1f\n",
-			r.Net, r.Batch, r.Threads, r.Engine, r.Device, r.StepMS, cfg.Steps, r.ImagesPerS, r.GFLOPS)
+		a.printf("%s, batch %d, %d threads, %s on %s; mean of %d steps\n\n", r.Net, r.Batch, r.Threads, r.Engine, r.Device, cfg.Steps)
+		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(w, "in one batch\tms a step of each\timages/s\tGFLOP/s\t")
+		for _, t := range r.Timed {
+			safetext.Fprintf(w, "%d\t%.3g\t%.0f\t%.1f\t\n", t.Members, t.StepMS, t.ImagesPerS, t.GFLOPS)
+		}
+		w.Flush()
 	})
 }
 

@@ -277,8 +277,8 @@ func foresee(a *app, configs []train.Config, items []study.Item, o coordinator.O
 		return forecast.Estimate{}, err
 	}
 	defer os.RemoveAll(dir)
-	k := &parity.Checker{Engines: o.Engines, Dir: dir}
-	there := forecast.Elsewhere{Devices: len(o.Engines.Devices), Rate: func(c train.Config) (float64, error) {
+	k := &parity.Checker{Engines: o.Engines, Dir: dir, Members: membersOf(a, lab, items, o)}
+	there := forecast.Elsewhere{Devices: len(o.Engines.Devices), Members: k.Members, Rate: func(c train.Config) (float64, error) {
 		if k.Team == nil {
 			k.Team = parallel.NewTeam(o.Threads)
 		}
@@ -286,6 +286,27 @@ func foresee(a *app, configs []train.Config, items []study.Item, o coordinator.O
 	}}
 	defer func() { k.Team.Close() }()
 	return forecast.Study(lab, configs, items, max(1, o.Slots), o.Threads, there)
+}
+
+// membersOf is how many of the runs that the lab lacks will share a batch; 1: none.
+func membersOf(a *app, lab *store.Reader, items []study.Item, o coordinator.Options) int {
+	var batches study.Batches
+	for _, it := range items {
+		if lab != nil {
+			if run, err := lab.Run(it.Hash); err == nil && run.Status == store.Done {
+				continue
+			}
+		}
+		batches.Add(it.Spec.Kind, it.Payload)
+	}
+	if o.Members == 1 || batches.None() {
+		return 1
+	}
+	device, _, err := o.Engines.Device(a.ctx)
+	if err != nil { // the first run that is timed says why
+		return 1
+	}
+	return batches.Members(device, o.Members)
 }
 
 // dryRun prints what a study would compute and its cost; first is the search that gives its settings, if that has still to run.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"collapse.example/collapse/internal/engine"
 	"collapse.example/collapse/internal/store"
@@ -92,15 +93,28 @@ func short(c train.Config) train.Config {
 	return c
 }
 
-// rate is the rate of a run's last epoch.
+// rate is the rate of a run's last epoch, or of so many runs in one batch together.
 func (k *Checker) rate(ctx context.Context, cfg train.Config) (rate float64, err error) {
+	runs := 1
+	if cfg.Shares() {
+		runs = max(1, k.Members)
+	}
 	err = k.inLab(func(lab *store.Lab) error {
-		sink := &lastRate{}
-		opts := k.options()
-		opts.Sink = sink
-		_, err := train.Run(ctx, cfg, lab, opts)
-		rate = sink.rate
-		return err
+		sinks, errs := make([]lastRate, runs), make([]error, runs)
+		var all sync.WaitGroup
+		for i := range sinks {
+			opts, cfg := k.options(), cfg
+			opts.Sink, cfg.Run.Seed = &sinks[i], cfg.Run.Seed+uint64(i)
+			if runs > 1 {
+				opts.Ensemble, opts.Team = train.Ensemble{Members: runs, Threads: k.Team.Threads()}, nil
+			}
+			all.Go(func() { _, errs[i] = train.Run(ctx, cfg, lab, opts) })
+		}
+		all.Wait()
+		for _, s := range sinks {
+			rate += s.rate
+		}
+		return errors.Join(errs...)
 	})
 	return rate, err
 }

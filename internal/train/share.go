@@ -27,7 +27,7 @@ func Shape(c Config) string {
 }
 
 // On a processor a batch of several runs saves time as long as a step is mostly overhead: up to this many multiply-adds, forward, of one run.
-const smallStep = 64 << 20
+const smallStep = 16 << 20
 
 // Members is how many runs like o share a batch on a device, at most. All of them have to fit into half of its memory.
 func (o Outlook) Members(device engine.Device, most int) int {

@@ -31,7 +31,8 @@ const shapesTimed = 6
 // Elsewhere times runs that another engine computes.
 type Elsewhere struct {
 	Devices int                                          // number of devices that runs are spread over, at least 1
-	Rate    func(train.Config) (rate float64, err error) // training images per second of a run that has a device to itself
+	Members int                                          // runs that share a batch where they can; up to 1: none
+	Rate    func(train.Config) (rate float64, err error) // training images per second of a run, or of all that share a batch, with a device to itself
 }
 
 // Study estimates what a study's missing runs will take with the given slots and threads. The time comes from the lab's runs of the
@@ -168,9 +169,11 @@ func (e Elsewhere) timed(runs []external) (seconds float64, basis string, err er
 		}
 		seconds += (float64(r.outlook.Trained) + float64(r.outlook.Forward)/3) / rate
 	}
-	devices := max(1, e.Devices)
-	return seconds / float64(devices), fmt.Sprintf("short runs of PyTorch, of %s, one at a time on %s",
-		format.Count(len(rates), "shape"), format.Count(devices, "device")), nil
+	devices, side := max(1, e.Devices), "one at a time"
+	if e.Members > 1 {
+		side = fmt.Sprintf("up to %d in one batch", e.Members)
+	}
+	return seconds / float64(devices), fmt.Sprintf("short runs of PyTorch, of %s, %s on %s", format.Count(len(rates), "shape"), side, format.Count(devices, "device")), nil
 }
 
 // steps is the work of a run in steps of one evaluation each; a forward pass alone counts as a third. A step of L-BFGS counts as the
