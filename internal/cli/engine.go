@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"collapse.example/collapse/internal/engine"
@@ -11,7 +12,7 @@ import (
 )
 
 type engineCmd struct {
-	Check engineCheckCmd `cmd:"" help:"Whether PyTorch computes the same here as this program, gives the same bits after a resume, and how fast it is."`
+	Check engineCheckCmd `cmd:"" help:"Whether PyTorch computes the same here as this program, gives the same bits after a resume and in any company, and how fast it is."`
 }
 
 type engineCheckCmd struct {
@@ -27,8 +28,13 @@ type engineChecked struct {
 	Hello  engine.Hello     `json:"hello"`
 	Parity []parity.Outcome `json:"parity"`
 	Resume []parity.Outcome `json:"resume"`
-	Rates  []parity.Rate    `json:"rates"`
-	OK     bool             `json:"ok"`
+
+	// Runs computed in one batch: against our kernels, and against the same runs in another company.
+	Together []parity.Outcome `json:"together"`
+	Company  []parity.Outcome `json:"company"`
+
+	Rates []parity.Rate `json:"rates"`
+	OK    bool          `json:"ok"`
 }
 
 func (c *engineCheckCmd) Run(a *app) error {
@@ -81,6 +87,17 @@ func (c *engineCheckCmd) check(a *app, k *parity.Checker, found *engineChecked) 
 		a.notef("%s: %s\n", o.Case, said(o))
 		found.Resume, found.OK = append(found.Resume, o), found.OK && o.OK()
 	}
+	for _, group := range parity.Ensembles() {
+		near, same, err := k.Ensemble(a.ctx, group)
+		if err != nil {
+			return err
+		}
+		for _, o := range slices.Concat(near, same) {
+			a.notef("in one batch: %s: %s\n", o.Case, said(o))
+			found.OK = found.OK && o.OK()
+		}
+		found.Together, found.Company = append(found.Together, near...), append(found.Company, same...)
+	}
 	images, batch := c.Images, 256
 	if images == 0 {
 		images = 12000
@@ -123,6 +140,8 @@ func (e *engineChecked) print(a *app) {
 	}
 	count("parity", e.Parity)
 	count("resume", e.Resume)
+	count("ensemble", e.Together)
+	count("company", e.Company)
 	a.printf("\n%-16s %-6s %-9s %6s %10s %8s\n", "network", "engine", "precision", "batch", "images/s", "GFLOP/s")
 	for _, r := range e.Rates {
 		rate := fmt.Sprintf("%10.0f %8.0f", r.ImagesPerS, r.GFLOPS)
