@@ -33,7 +33,7 @@ class Trial:
         return self.call("log", "w", "--lab", f"{self.work}/{lab}", "train", self.work + "/run.toml", "--device", self.device)
 
     def start_study(self, lab):
-        return self.call("log", "w", "--lab", f"{self.work}/{lab}", "study", "run", self.work + "/ensemble.toml", "--device", self.device, "--members", "4", "--workers", "4")
+        return self.call("log", "w", "--lab", f"{self.work}/{lab}", "study", "run", self.work + "/ensemble.toml", "--device", self.device, "--ensemble", "4", "--workers", "4")
 
     def coordinate(self, lab):
         with socket.socket() as s:

@@ -91,7 +91,7 @@ func (c *reproduceCmd) timed(a *app, r *recipe.Recipe) (e *forecast.Estimate, fi
 	if err != nil {
 		return nil, first, err
 	}
-	of, err := foresee(a, configs, items, o)
+	of, err := foresee(a, configs, items, &o)
 	return &of, first, err
 }
 

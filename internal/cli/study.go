@@ -266,8 +266,8 @@ func isFile(arg string) bool {
 	return err == nil && !info.IsDir() || strings.HasSuffix(arg, ".toml") || strings.ContainsRune(arg, os.PathSeparator)
 }
 
-// foresee estimates the cost of runs that the lab lacks.
-func foresee(a *app, configs []train.Config, items []study.Item, o coordinator.Options) (forecast.Estimate, error) {
+// foresee estimates the cost of runs that the lab lacks. o gets the slots that they would be computed with.
+func foresee(a *app, configs []train.Config, items []study.Item, o *coordinator.Options) (forecast.Estimate, error) {
 	lab, err := a.reader()
 	if err != nil && !errors.Is(err, os.ErrNotExist) { // without a lab this is the first study
 		return forecast.Estimate{}, err
@@ -277,7 +277,10 @@ func foresee(a *app, configs []train.Config, items []study.Item, o coordinator.O
 		return forecast.Estimate{}, err
 	}
 	defer os.RemoveAll(dir)
-	k := &parity.Checker{Engines: o.Engines, Dir: dir, Members: membersOf(a, lab, items, o)}
+	k := &parity.Checker{Engines: o.Engines, Dir: dir, Members: membersOf(a, lab, items, *o)}
+	if o.Wider {
+		o.Slots = max(o.Slots, k.Members)
+	}
 	there := forecast.Elsewhere{Devices: len(o.Engines.Devices), Members: k.Members, Rate: func(c train.Config) (float64, error) {
 		if k.Team == nil {
 			k.Team = parallel.NewTeam(o.Threads)
@@ -311,7 +314,7 @@ func membersOf(a *app, lab *store.Reader, items []study.Item, o coordinator.Opti
 
 // dryRun prints what a study would compute and its cost; first is the search that gives its settings, if that has still to run.
 func dryRun(a *app, name string, configs []train.Config, items []study.Item, first *study.File, o coordinator.Options) error {
-	e, err := foresee(a, configs, items, o)
+	e, err := foresee(a, configs, items, &o)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ type whereFlags struct {
 	OtherBuild  bool          `help:"Continue a study that another build of the program has begun: its numbers may then differ from those computed here."`
 	Rebuild     bool          `help:"First reread every result that the queue still holds, for a lab that lost some." group:"Other machines:"`
 	SlotsPerGPU int           `name:"slots-per-gpu" help:"Runs side by side on a device of PyTorch; default: as many as workers. For run.engine = torch." placeholder:"N" group:"PyTorch:"`
-	Members     int           `help:"Runs of perceptrons that PyTorch computes in one batch; 1: none. Default, 0: as many as are useful." placeholder:"N" group:"PyTorch:"`
+	Ensemble    int           `help:"Most runs of perceptrons that PyTorch computes in one batch; 1: none; default: as many as are useful." placeholder:"N" group:"PyTorch:"`
 	engineFlags
 	besideFlags
 }
@@ -45,11 +45,11 @@ func (w *whereFlags) options(a *app) (coordinator.Options, error) {
 	if slots < 0 {
 		slots = a.threads()
 	}
-	o := coordinator.Options{Slots: slots, Threads: a.threads(), Engines: w.engines(a, w.SlotsPerGPU), Members: w.Members, Wider: w.Workers < 0, Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild, OtherBuild: w.OtherBuild,
+	o := coordinator.Options{Slots: slots, Threads: a.threads(), Engines: w.engines(a, w.SlotsPerGPU), Members: w.Ensemble, Wider: w.Workers < 0, Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild, OtherBuild: w.OtherBuild,
 		Queue: queue.Options{Name: w.Queue, AckWait: w.Silence}}
 	switch {
-	case w.Members < 0:
-		return o, usagef("--members is %d; wanted at least 1, or 0", w.Members)
+	case w.Ensemble < 0:
+		return o, usagef("--ensemble is %d; wanted at least 1", w.Ensemble)
 	case w.Silence < shortestSilence:
 		return o, usagef("--silence is %v; wanted at least %v: workers report every third of it", w.Silence, shortestSilence)
 	case w.NATS != "" && w.Listen != "":

@@ -29,16 +29,16 @@ type workerCmd struct {
 	LeaveAfter  time.Duration `help:"End after waiting this long for a run, or for the coordinator; default: wait for ever." placeholder:"TIME"`
 	Queue       string        `help:"Name of the queue on a shared cluster." default:"collapse" placeholder:"NAME"`
 	SlotsPerGPU int           `name:"slots-per-gpu" help:"Runs side by side on a device of PyTorch; default: as many as workers. For run.engine = torch." placeholder:"N" group:"PyTorch:"`
-	Members     int           `help:"Runs of perceptrons that PyTorch computes in one batch, and at least as many slots; default: none." default:"1" placeholder:"N" group:"PyTorch:"`
+	Ensemble    int           `help:"Most runs of perceptrons that PyTorch computes in one batch; 1: none; default: none. Unless --slots says otherwise, as many slots." default:"1" placeholder:"N" group:"PyTorch:"`
 	engineFlags
 	Name string `help:"Name of this worker, for people; default: host and process." placeholder:"NAME"`
 }
 
 func (c *workerCmd) Run(a *app) error {
 	o := worker.Options{Name: c.Name, Slots: c.Slots, Threads: a.threads(), Scratch: c.Scratch, Blobs: c.Blobs, Scripts: c.Scripts, CheckpointEvery: c.Every,
-		Leave: c.LeaveAfter, Engines: c.engines(a, c.SlotsPerGPU), Members: c.Members}
+		Leave: c.LeaveAfter, Engines: c.engines(a, c.SlotsPerGPU), Members: c.Ensemble}
 	if o.Slots <= 0 {
-		o.Slots = max(o.Threads, c.Members)
+		o.Slots = max(o.Threads, c.Ensemble)
 	}
 	o.Logf = a.logf
 	token := ""

@@ -186,7 +186,8 @@ class Bits(EnsembleTest):
             if SAMPLES % changed["batch"] == 1:
                 changed["batch"] += 1
             size = int(random.integers(2, 6))
-            folders = self.members(size, mlp(width=width, dim=dim), taps=[{"name": "layers.0", "pool": "average"}], **changed)
+            net = mlp(width=width, dim=dim) if trial % 3 else mlp(batch_norm=False, activation="sigmoid", width=width, dim=dim)
+            folders = self.members(size, net, taps=[{"name": "layers.0", "pool": "average"}], **changed)
             views = bool(trial % 2)
             engine, answers = self.run_of(folders, size, list(range(size)), views=views)
             want = [self.bytes_of(engine, f) for f in folders]
@@ -227,13 +228,16 @@ class Bits(EnsembleTest):
         bad = self.epoch(engine, folders[:3], 0)[1]
         self.assertFalse(math.isfinite(bad["bad"]))
         self.assertLess(bad["steps"], 3)
-        self.assertTrue(math.isfinite(bad["loss_sum"]))
+        want_bad = self.alone(folders[1], [0], False, False)[0][0]
+        self.assertEqual({n: repr(bad[n]) for n in ("correct", "samples", "steps", "bad")}, {n: repr(want_bad[n]) for n in ("correct", "samples", "steps", "bad")})
+        self.assertAlmostEqual(bad["loss_sum"], want_bad["loss_sum"], delta=1e-5 * want_bad["loss_sum"])
         with self.assertRaisesRegex(InputError, "load first"):
             self.state(engine, folders[1])
         self.assert_same(self.state(engine, folders[0]), want[0][0])
         others = [folders[0], folders[2]]
         self.epoch(engine, others, 1)  # the third is in its slot, and has no part
         self.do(engine, "close", member=1)
+        self.assertFalse(any(t[1].any() for t in engine.run._state()))
         self.do(engine, "open", **{**folders[3].open, "members": 4, "member": 1})
         folders[3].slot = 1
         self.do(engine, "load", member=1, model="m0", optim="o0")
@@ -258,19 +262,27 @@ class Bits(EnsembleTest):
             self.assertAlmostEqual(m["loss"], last["loss_sum"] / SAMPLES)
 
     def test_data_that_are_alike_are_held_once(self):
-        folders = self.members(3)
-        folders[2].write("test.pixels", 255 - folders[2].read("test.pixels"))
-        engine = self.together(folders, 3)
-        of = [engine.run.members[s].images for s in range(3)]
-        self.assertIs(of[0].pixels, of[1].pixels)
-        self.assertIsNot(of[0].pixels, of[2].pixels)
+        folders = self.members(4)
+        for split in ("test", "train"):
+            folders[2].write(split + ".pixels", 255 - folders[2].read(split + ".pixels"))
+        folders[3].write("table", 2 * folders[3].read("table"))
+        engine = self.together(folders, 4)
+        of = [engine.run.members[s].images for s in range(4)]
+        self.assertEqual([i.pixels is of[0].pixels for i in of], [True, True, False, False])
+        for views in (False, True):
+            self.epoch(engine, folders, int(views), views)
         self.evaluated(engine, folders)
-        for f in folders[:2] + [folders[2]]:
+        for f in folders:
+            got = self.state(engine, f), f.read("test.0.logits")
             with mock.patch.object(engines.ensemble, "fits", lambda order: False):
                 other = self.engine(f)
-            got = f.read("test.0.logits")
+            for views in (False, True):
+                f.draw(100 * f.epochs + views)
+                self.do(other, "epoch", epoch=0, lr=f.lr, views=views, keep=False)
+            for name, t in self.saved(other, f, 7).items():
+                self.close(got[0][name], t, (f.open["run"], name))
             self.do(other, "evaluate", splits=["test"], set=0, layers=False, samples=0)
-            self.close(got, f.read("test.0.logits"), f.open["run"])
+            self.close(got[1], f.read("test.0.logits"), f.open["run"])
 
 
 @support.needs_torch

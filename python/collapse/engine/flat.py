@@ -2,7 +2,7 @@
 
 import torch
 
-ALIGNED = 16  # parameters begin at multiples of this many numbers, so that no slot's addresses differ in what arithmetic may depend on
+ALIGNED = 16  # parameters begin at multiples of this many numbers, so that products.py need not copy them
 
 
 class Flat:
