@@ -3,6 +3,7 @@ package chart
 import (
 	_ "embed"
 	"fmt"
+	"strings"
 	"sync"
 
 	"collapse.example/collapse/internal/zipped"
@@ -44,9 +45,15 @@ var fonts = sync.OnceValue(func() *font.Cache {
 // fontMutex guards the cache and the glyph buffers inside its faces.
 var fontMutex sync.Mutex
 
-func lookup(f face) font.Face {
+// Bold reports whether the bold face has a character: one of those that titles are usually of. gen leaves out the outlines of others.
+func Bold(r rune) bool {
+	return r <= 0x52f || 0x1e00 <= r && r <= 0x22ff || 0x25a0 <= r && r <= 0x25ff // Latin, Greek, Cyrillic, signs, arrows, mathematics, shapes
+}
+
+// lookup is the face of a text. One with characters that the bold face lacks is not bold.
+func lookup(f face, text string) font.Face {
 	want := font.Font{Typeface: "DejaVu", Variant: "Sans"}
-	if f.bold {
+	if f.bold && !strings.ContainsFunc(text, func(r rune) bool { return !Bold(r) }) {
 		want.Weight = xfont.WeightBold
 	}
 	return fonts().Lookup(want, font.Length(f.size))
@@ -56,6 +63,6 @@ func lookup(f face) font.Face {
 func (f face) width(s string) float64 {
 	fontMutex.Lock()
 	defer fontMutex.Unlock()
-	t := lookup(f)
+	t := lookup(f, s)
 	return float64(t.Width(s))
 }

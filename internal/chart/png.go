@@ -134,5 +134,5 @@ func (g *pngPainter) text(f face, words ...label) {
 func (g *pngPainter) fill(f face, w label) {
 	fontMutex.Lock()
 	defer fontMutex.Unlock()
-	g.c.FillString(lookup(f), g.at(w.at), w.words)
+	g.c.FillString(lookup(f, w.words), g.at(w.at), w.words)
 }

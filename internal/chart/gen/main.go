@@ -6,6 +6,7 @@ import (
 	"log"
 	"os"
 
+	"collapse.example/collapse/internal/chart"
 	"collapse.example/collapse/internal/zipped"
 
 	"codeberg.org/go-fonts/dejavu/dejavusans"
@@ -14,8 +15,11 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	for file, font := range map[string][]byte{"sans.ttf.br": dejavusans.TTF, "bold.ttf.br": dejavusansbold.TTF} {
-		font = plain(font)
+	bold, err := only(dejavusansbold.TTF, chart.Bold)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for file, font := range map[string][]byte{"sans.ttf.br": plain(dejavusans.TTF), "bold.ttf.br": plain(bold)} {
 		if old, err := os.ReadFile(file); err == nil && bytes.Equal(zipped.FromBrotli(old), font) {
 			continue // another version of brotli may compress the same font to other bytes
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"collapse.example/collapse/internal/chart"
+
 	"codeberg.org/go-fonts/dejavu/dejavusans"
 	"codeberg.org/go-fonts/dejavu/dejavusansbold"
 	"golang.org/x/image/font"
@@ -62,5 +64,46 @@ func TestAPlainFontDrawsTheSame(t *testing.T) {
 				t.Errorf("%s: kerning of %s is %v and %v", name, pair, pairs[0], pairs[1])
 			}
 		}
+	}
+}
+
+// TestOnlyDrawsWhatIsKept: kept characters have their outlines, those of accents from parts, too; others are empty and as wide as before.
+func TestOnlyDrawsWhatIsKept(t *testing.T) {
+	less, err := only(dejavusansbold.TTF, chart.Bold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := sfnt.Parse(dejavusansbold.TTF)
+	b, err := sfnt.Parse(plain(less))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var one, two sfnt.Buffer
+	kept, empty := 0, 0
+	for r := range rune(0x1ffff) {
+		g, _ := a.GlyphIndex(&one, r)
+		if h, _ := b.GlyphIndex(&two, r); h != g {
+			t.Fatalf("%U is another glyph", r)
+		}
+		if g == 0 {
+			continue
+		}
+		p, err1 := a.LoadGlyph(&one, g, fixed.I(40), nil)
+		q, err2 := b.LoadGlyph(&two, g, fixed.I(40), nil)
+		v, _ := a.GlyphAdvance(&one, g, fixed.I(40), font.HintingNone)
+		w, _ := b.GlyphAdvance(&two, g, fixed.I(40), font.HintingNone)
+		switch {
+		case err1 != nil || err2 != nil || v != w:
+			t.Fatalf("%U: %v, %v, widths %v and %v", r, err1, err2, v, w)
+		case slices.Equal(p, q):
+			kept++
+		case chart.Bold(r) || len(q) > 0:
+			t.Fatalf("%U differs", r)
+		default:
+			empty++
+		}
+	}
+	if kept < 2000 || empty < 1000 {
+		t.Errorf("%d characters are drawn, %d are not", kept, empty)
 	}
 }
