@@ -8,7 +8,7 @@ import contextlib
 
 import torch
 
-from . import decay, flat, losses, memory, optimisers, perceptrons, stack, weights
+from . import decay, flat, losses, members, memory, optimisers, perceptrons, stack, weights
 from .errors import InputError, Refused
 from .images import Together
 from .run import Setup
@@ -31,6 +31,8 @@ class Member:
 class Ensemble(Setup):
     """The members by their slots, their networks and what changes their weights. It is built from the open order of the first member;
     each member joins, the first included."""
+
+    orders = members
 
     def __init__(self, first, size):
         super().__init__(first)
@@ -103,10 +105,10 @@ class Ensemble(Setup):
             raise InputError("the run has no weights yet, or lost them to an error: load first")
         return m
 
-    def loaded(self, slots, whether):
-        """Whether the members in slots have weights that can be used; others have to load them again."""
-        for slot in slots:
-            self.members[slot].loaded = whether
+    def lost(self, slots=None):
+        """After an error that may have cut off training: members, those in slots if given, have to load their weights again."""
+        for slot in self.members if slots is None else slots:
+            self.members[slot].loaded = False
 
     def most_bytes(self, slot):
         return weights.most_bytes(self.net.of(slot), self.updates)

@@ -23,7 +23,7 @@ def answered(order, answers):
     return {"members": answers} if "members" in order.values else answers[0]
 
 
-def load(ensemble, order):
+def load(ensemble, order, between, say):
     slot = slot_of(order)
     own = ensemble.member(slot, loaded=False)
     model, optim = (npy.path_of(own.folder, order.text(name)) for name in ("model", "optim"))
@@ -32,7 +32,7 @@ def load(ensemble, order):
     return {}
 
 
-def save(ensemble, order):
+def save(ensemble, order, between, say):
     slot = slot_of(order)
     paths = [npy.path_of(ensemble.member(slot).folder, order.text(name)) for name in ("model", "optim")]
     model, optim = (safetensors.write(path, tensors) for path, tensors in zip(paths, ensemble.tensors(slot)))
@@ -57,7 +57,7 @@ def epoch(ensemble, order, between, say):
     whole, start = "members" in order.values, time.monotonic()
     with ensemble.arithmetic.steps():
         tallies = together.Epoch(ensemble, parts).run(between, lambda step, sums: say(progress(whole, step, sums, start)))
-    ensemble.loaded([t["member"] for t in tallies if t["bad"] is not None], False)
+    ensemble.lost([t["member"] for t in tallies if t["bad"] is not None])
     for p in parts:
         if p.kept and p.kept.arrays:
             evaluation.write_kept(ensemble.members[p.slot].folder, p.kept)
@@ -73,13 +73,13 @@ def progress(several, step, sums, start):
     return {"step": step, "members": [{"member": t["member"], **of(t)} for t in sums], **rate}
 
 
-def settle(ensemble, order, between):
+def settle(ensemble, order, between, say):
     parts = _parts(order, [_part(ensemble, o) for o in several(order)])
     together.settle(ensemble, parts, order.whole("passes", 0), between)
     return {"members": [{"member": p.slot} for p in parts]} if "members" in order.values else {}
 
 
-def evaluate(ensemble, order, between):
+def evaluate(ensemble, order, between, say):
     slots = [slot_of(o) for o in several(order)]
     for slot in slots:
         ensemble.member(slot)

@@ -2,7 +2,7 @@
 
 import os
 
-from . import decay, devices, images, losses, memory, nets, optimisers, taps, weights
+from . import alone, decay, devices, images, losses, memory, nets, optimisers, taps, weights
 from .errors import InputError, Refused, explained, first_line
 from .trainer import Trainer
 
@@ -60,6 +60,8 @@ class Setup:
 class Run(Setup):
     """Builds a run from the fields of an open order. Refused if it cannot be done here."""
 
+    orders = alone
+
     def __init__(self, order):
         self.name, self.folder = order.text("run"), folder_of(order)
         super().__init__(order)
@@ -73,3 +75,7 @@ class Run(Setup):
         self.images = self.read_images(order)
         self.bytes = memory.estimate(self, 1, self.images.bytes(), optimiser.copies, self.device.type == "cpu" or optimiser.looks)
         self.loaded = False  # the weights of a checkpoint have been loaded
+
+    def lost(self):
+        """After an error that may have cut off training: weights have to be loaded again."""
+        self.loaded = False
