@@ -322,7 +322,12 @@ class Orders(EnsembleTest):
         self.assertEqual(many, one + ", members 3")
 
     def test_memory(self):
-        folder, = self.members(1)
-        few, many = (self.together([folder], n).run.bytes for n in (2, 4))
+        """The first member needs the memory of all slots; others add their images, unless one has them already."""
+        folders = self.members(3)
+        folders[2].write("test.pixels", 255 - folders[2].read("test.pixels"))
+        few, many = (self.together(folders[:1], n).run.bytes for n in (2, 4))
         self.assertGreater(many, few)
         self.assertGreater(few, 300 << 20)
+        self.assertEqual(self.together(folders[:2], 4).run.bytes, 0)
+        images = (SAMPLES + 10) * 36
+        self.assertEqual(self.together(folders, 4).run.bytes, images * (1 + 8))

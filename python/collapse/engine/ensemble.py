@@ -49,12 +49,14 @@ class Ensemble(Setup):
         """Takes the run of an order into a slot. If that fails, nothing has changed."""
         stack.check(order, self.common)
         images = self.read_images(order)
-        images.share([m.images for m in self.members.values()])
+        shared = images.share([m.images for m in self.members.values()])
         if any(len(m.images.pixels[split]) != len(pixels) for m in self.members.values() for split, pixels in images.pixels.items()):
             raise InputError("%s.dir has other numbers of images than the other members of the ensemble" % order.where)
         losses.build(order.group("loss"), self.classes)  # their errors, before they would be those of all
         decay.Decay(order.group("decay"), self.params, self.arithmetic.wide)
         optimisers.build(order.group("optim"), self.params)
+        first, held = not self.members, 0 if shared else images.bytes(rows=True)
+        self.bytes = memory.estimate(self, self.size, held, self.updates.copies, True) if first else held  # what this member adds
         self.members[slot] = Member(order, images)
         self._settled()
 
@@ -141,8 +143,3 @@ class Ensemble(Setup):
     @property
     def name(self):
         return ", ".join(m.name for m in self.members.values())
-
-    @property
-    def bytes(self):
-        images = {id(m.images.pixels): m.images.bytes(rows=True) for m in self.members.values()}
-        return memory.estimate(self, self.size, sum(images.values()), self.updates.copies, True)

@@ -95,11 +95,12 @@ class Images:
         return self.floats[split]
 
     def share(self, others):
-        """Uses the tensors of others that are like its own."""
+        """Uses the tensors of one of others that are like its own, and returns whether there are any."""
         for o in others:
             if torch.equal(self.table, o.table) and all(torch.equal(p, o.pixels[split]) for split, p in self.pixels.items()):
                 self.table, self.pixels, self.floats = o.table, o.pixels, o.floats
-                return
+                return True
+        return False
 
 
 class Together:
