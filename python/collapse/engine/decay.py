@@ -17,6 +17,7 @@ class Decay:
     def __init__(self, decay, params, wide, members=False):
         self.kind, self.wide, self.samples = decay.choice("kind", KINDS), wide, decay.whole("samples", 1)
         self.strength = decay.number("features")
+        self.of_features = self.kind != "all" and _some(self.strength)
         of_name = {"fc.weight": decay.number("classifier"), "fc.bias": decay.number("bias")}
         if self.kind == "all":
             of_name = dict.fromkeys(params, decay.number("all") if "all" in decay.values else 0.0)
@@ -26,7 +27,7 @@ class Decay:
     def penalty(self, h):
         """The penalty at the current parameters for a batch with features h (B, d): a scalar, or 0.0 if there is none."""
         total = sum(strength / 2 * p.to(self.wide).pow(2).flatten(self.first).sum(-1) for p, strength in self.terms)
-        if self.kind == "all" or not _some(self.strength):
+        if not self.of_features:
             return total
         if self.kind == "peeled-code":  # ‖h/‖h‖‖², which is 1 wherever h is not 0: no gradient
             return total + self.strength / 2 * (h.detach() != 0).any(-1).sum(-1).to(self.wide)

@@ -47,13 +47,14 @@ class Updates:
     def step(self, gradients, lr):
         """One update. gradients are in the order of the parameters; lr is (E, 1)."""
         gradient = self.flat.joined(gradients, self.gradient)
-        if self.decay.any():
+        if self.decays:
             gradient.addcmul_(self.decay, self.flat.values)
         self.steps = [n + 1 for n in self.steps]
         self.update(gradient, lr)
 
     def settle(self, settings):
         self.decay = settings.number("weight_decay")[:, None]
+        self.decays = any(m.number("weight_decay") for m in settings.members)
 
 
 class SGD(Updates):

@@ -41,10 +41,10 @@ class Tallies:
 
     def of(self, slots):
         """The numbers of each slot, as an answer has them. Waits for the device."""
-        columns = [t.tolist() for t in (self.loss, self.correct, self.samples, self.steps, self.last, self.bad, self.alive)]
-        rows = list(zip(*columns))
-        return [{"member": s, "loss_sum": loss, "correct": correct, "samples": samples, "steps": steps, "last": last, "bad": None if alive else bad}
-                for s in slots for loss, correct, samples, steps, last, bad, alive in [rows[s]]]
+        sums = {"loss_sum": self.loss, "correct": self.correct, "samples": self.samples, "steps": self.steps, "last": self.last}
+        sums = {name: t.tolist() for name, t in sums.items()}
+        bad, alive = self.bad.tolist(), self.alive.tolist()
+        return [{"member": s, **{name: values[s] for name, values in sums.items()}, "bad": None if alive[s] else bad[s]} for s in slots]
 
 
 class Epoch:
