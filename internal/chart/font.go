@@ -47,7 +47,12 @@ var fontMutex sync.Mutex
 
 // Bold reports whether the bold face has a character: one of those that titles are usually of. gen leaves out the outlines of others.
 func Bold(r rune) bool {
-	return r <= 0x52f || 0x1e00 <= r && r <= 0x22ff || 0x25a0 <= r && r <= 0x25ff // Latin, Greek, Cyrillic, signs, arrows, mathematics, shapes
+	for _, of := range [][2]rune{{0, 0x52f}, {0x1d2c, 0x1d6a}, {0x1e00, 0x22ff}, {0x27e6, 0x27eb}} { // Latin, Greek, Cyrillic; small letters; signs, arrows, mathematics; brackets
+		if of[0] <= r && r <= of[1] {
+			return true
+		}
+	}
+	return false
 }
 
 // lookup is the face of a text. One with characters that the bold face lacks is not bold.

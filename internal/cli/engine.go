@@ -12,7 +12,7 @@ import (
 )
 
 type engineCmd struct {
-	Check engineCheckCmd `cmd:"" help:"Whether PyTorch computes the same here as this program, gives the same bits after a resume and in any company, and how fast it is."`
+	Check engineCheckCmd `cmd:"" help:"Whether PyTorch computes the same here as this program, gives the same bits after a resume and whatever it is computed with, and how fast it is."`
 }
 
 type engineCheckCmd struct {
@@ -29,7 +29,7 @@ type engineChecked struct {
 	Parity []parity.Outcome `json:"parity"`
 	Resume []parity.Outcome `json:"resume"`
 
-	// Runs computed in one batch: against our kernels, and against the same runs in another company.
+	// Runs computed in one batch: against our kernels, and against the same runs with other members.
 	Together []parity.Outcome `json:"together"`
 	Company  []parity.Outcome `json:"company"`
 
@@ -141,7 +141,7 @@ func (e *engineChecked) print(a *app) {
 	count("parity", e.Parity)
 	count("resume", e.Resume)
 	count("ensemble", e.Together)
-	count("company", e.Company)
+	count("others", e.Company)
 	a.printf("\n%-16s %-6s %-9s %6s %10s %8s\n", "network", "engine", "precision", "batch", "images/s", "GFLOP/s")
 	for _, r := range e.Rates {
 		rate := fmt.Sprintf("%10.0f %8.0f", r.ImagesPerS, r.GFLOPS)

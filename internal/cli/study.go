@@ -277,11 +277,9 @@ func foresee(a *app, configs []train.Config, items []study.Item, o *coordinator.
 		return forecast.Estimate{}, err
 	}
 	defer os.RemoveAll(dir)
-	k := &parity.Checker{Engines: o.Engines, Dir: dir, Members: membersOf(a, lab, items, *o)}
-	if o.Wider {
-		o.Slots = max(o.Slots, k.Members)
-	}
-	there := forecast.Elsewhere{Devices: len(o.Engines.Devices), Members: k.Members, Rate: func(c train.Config) (float64, error) {
+	members := plannedMembers(a, lab, items, o)
+	k := &parity.Checker{Engines: o.Engines, Dir: dir, Members: members}
+	there := forecast.Elsewhere{Devices: len(o.Engines.Devices), Members: members, Rate: func(c train.Config) (float64, error) {
 		if k.Team == nil {
 			k.Team = parallel.NewTeam(o.Threads)
 		}
@@ -291,8 +289,8 @@ func foresee(a *app, configs []train.Config, items []study.Item, o *coordinator.
 	return forecast.Study(lab, configs, items, max(1, o.Slots), o.Threads, there)
 }
 
-// membersOf is how many of the runs that the lab lacks will share a batch; 1: none.
-func membersOf(a *app, lab *store.Reader, items []study.Item, o coordinator.Options) int {
+// plannedMembers is how many of the runs that the lab lacks will share a batch; 1: none. o gets the slots for that.
+func plannedMembers(a *app, lab *store.Reader, items []study.Item, o *coordinator.Options) int {
 	var batches study.Batches
 	for _, it := range items {
 		if lab != nil {
@@ -305,11 +303,15 @@ func membersOf(a *app, lab *store.Reader, items []study.Item, o coordinator.Opti
 	if o.Members == 1 || batches.None() {
 		return 1
 	}
-	device, _, err := o.Engines.Device(a.ctx)
+	on, err := study.DevicesOf(a.ctx, o.Engines)
 	if err != nil { // the first run that is timed says why
 		return 1
 	}
-	return batches.Members(device, o.Members)
+	members, slots := batches.Plan(on, o.Members)
+	if o.Wider {
+		o.Slots = max(o.Slots, slots)
+	}
+	return min(members, max(1, o.Slots))
 }
 
 // dryRun prints what a study would compute and its cost; first is the search that gives its settings, if that has still to run.

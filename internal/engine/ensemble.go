@@ -39,8 +39,8 @@ type request struct {
 	slot   int
 	name   string
 	fields any
-	shared string // what orders that are sent together have in common; "": it is for one member
-	step   func(Step) error
+	shared string      // what orders that are sent together have in common; "": it is for one member
+	steps  chan Step   // has room for the newest; nil: nobody asks
 	done   chan result // has room for the result
 	gone   bool        // nobody waits any more
 }
@@ -83,7 +83,10 @@ func (e *ensemble) stand(s *Seat) bool {
 
 // do gives an order and waits for its answer.
 func (e *ensemble) do(ctx context.Context, slot int, name string, fields any, step func(Step) error, check func() error) (Answer, error) {
-	r := &request{slot: slot, name: name, fields: fields, step: step, done: make(chan result, 1)}
+	r := &request{slot: slot, name: name, fields: fields, done: make(chan result, 1)}
+	if step != nil {
+		r.steps = make(chan Step, 1)
+	}
 	if joint, ok := fields.(Joint); ok {
 		r.shared = name + " " + joint.alike()
 	}
@@ -95,6 +98,10 @@ func (e *ensemble) do(ctx context.Context, slot int, name string, fields any, st
 	defer tick.Stop()
 	for {
 		select {
+		case s := <-r.steps:
+			if err := step(s); err != nil {
+				return Answer{}, e.leave(r, err)
+			}
 		case got := <-r.done:
 			return got.answer, got.err
 		case <-ctx.Done():
@@ -223,11 +230,15 @@ func (e *ensemble) send(batch []*request) ([]Answer, error) {
 		parts[i] = text
 	}
 	order := first.fields.(Joint).joined(parts)
-	answer, err := e.process.Do(context.Background(), first.name, order, func(s Step) error { return e.stepped(batch, s) }, func() error { return e.wanted(batch) })
+	var step func(Step) error
+	if first.name == "epoch" {
+		step = func(s Step) error { return stepped(batch, s) }
+	}
+	answer, err := e.process.Do(context.Background(), first.name, order, step, func() error { return e.stillWanted(batch) })
 	if err != nil {
 		return nil, err
 	}
-	answers, err := sorted(batch, answer.Members, func(a Answer) int { return a.Member })
+	answers, err := inOrder(batch, answer.Members, func(a Answer) int { return a.Member })
 	if err != nil {
 		e.process.Kill()
 		return nil, fmt.Errorf("engine: %s: %s: %w", e.process.Hello.Title(), first.name, err)
@@ -235,37 +246,38 @@ func (e *ensemble) send(batch []*request) ([]Answer, error) {
 	return answers, nil
 }
 
-// wanted returns an error once nobody waits for the batch.
-func (e *ensemble) wanted(batch []*request) error {
+// stillWanted returns an error once nobody waits for the batch and there are no other members, whom the end of the process would hit. A member
+// that has left keeps its seat until the order has ended, since its close waits for that.
+func (e *ensemble) stillWanted(batch []*request) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if slices.ContainsFunc(batch, func(r *request) bool { return !r.gone }) {
+	if e.taken() > len(batch) || slices.ContainsFunc(batch, func(r *request) bool { return !r.gone }) {
 		return nil
 	}
 	return errNobody
 }
 
-// stepped tells each member about its step.
-func (e *ensemble) stepped(batch []*request, s Step) error {
-	steps, err := sorted(batch, s.Members, func(m MemberStep) int { return m.Member })
+// stepped tells each member about its step, instead of one that it has not heard of yet.
+func stepped(batch []*request, s Step) error {
+	steps, err := inOrder(batch, s.Members, func(m MemberStep) int { return m.Member })
 	if err != nil {
 		return err
 	}
 	for i, r := range batch {
-		e.mu.Lock()
-		tell := r.step != nil && !r.gone
-		e.mu.Unlock()
-		if tell {
-			if err := r.step(Step{Step: s.Step, Loss: steps[i].Loss, Correct: steps[i].Correct}); err != nil {
-				return err
-			}
+		if r.steps == nil {
+			continue
 		}
+		select {
+		case <-r.steps:
+		default:
+		}
+		r.steps <- Step{Step: s.Step, Loss: steps[i].Loss, Correct: steps[i].Correct} // there is room: nobody else sends
 	}
 	return nil
 }
 
-// sorted gives what an engine says of each member in the order of the batch.
-func sorted[M any](batch []*request, said []M, slot func(M) int) ([]M, error) {
+// inOrder gives what an engine says of each member in the order of the batch.
+func inOrder[M any](batch []*request, said []M, slot func(M) int) ([]M, error) {
 	list := make([]M, len(batch))
 	for i, r := range batch {
 		at := slices.IndexFunc(said, func(m M) bool { return slot(m) == r.slot })

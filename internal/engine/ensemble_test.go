@@ -60,7 +60,9 @@ func echo(to string) {
 		case 3:
 			answers = append(answers[1:], answers[1])
 		}
-		fmt.Printf(`{"step": 1, "members": [%s]}`+"\n", strings.Join(steps, ","))
+		if o.Do == "epoch" {
+			fmt.Printf(`{"step": 1, "members": [%s]}`+"\n", strings.Join(steps, ","))
+		}
 		fmt.Printf(`{"done": %q, "members": [%s]}`+"\n", o.Do, strings.Join(answers, ","))
 	}
 }
@@ -197,6 +199,39 @@ func TestAMemberThatStopsWaitingLeavesOthersAlone(t *testing.T) {
 	if members[1].Usable() {
 		t.Error("a process goes on with an order that nobody waits for")
 	}
+}
+
+// TestAMemberThatIsAloneInAnOrderLeavesOthersAlone: when it stops waiting, the order goes on, since the end of the process would hit them.
+func TestAMemberThatIsAloneInAnOrderLeavesOthersAlone(t *testing.T) {
+	p, dir := echoes(t, Protocol)
+	members := seats(t, p, 2, 2, "a")
+	ctx, cancel := context.WithCancel(t.Context())
+	var wait sync.WaitGroup
+	wait.Go(func() { // an order of its own kind, which lasts
+		if _, err := members[0].Do(ctx, "epoch", Epoch{LR: 1, Views: true}, nil, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+		p.Put(members[0])
+	})
+	wait.Go(func() {
+		if _, err := members[1].Do(t.Context(), "epoch", Epoch{}, nil, nil); err != nil {
+			t.Errorf("the other: %v", err)
+		}
+	})
+	for len(told(t, dir)) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if !strings.Contains(told(t, dir)[0], `"views":true`) {
+		if err := os.WriteFile(dir+"/go", nil, 0o600); err != nil { // the other was first: then this one is alone afterwards
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	time.Sleep(300 * time.Millisecond) // several looks whether anybody waits
+	if err := os.WriteFile(dir+"/go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wait.Wait()
 }
 
 // TestAnswersToOtherMembersAreErrors of all: the process is ended.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -40,7 +41,7 @@ func (l Limits) filled() Limits {
 	return l
 }
 
-// Process is a running engine. Only one goroutine may use it at a time.
+// Process is a running engine. Only one goroutine may give it orders at a time; Usable, Kill and Close may be called at any time.
 type Process struct {
 	Hello  Hello
 	limits Limits
@@ -49,8 +50,8 @@ type Process struct {
 	gone   chan struct{}
 	stderr *tail
 	cmd    *exec.Cmd
-	exit   error // why it ended; read only after gone
-	broken bool  // an order failed, so no further ones are sent
+	exit   error       // why it ended; read only after gone
+	broken atomic.Bool // an order failed, so no further ones are sent
 }
 
 // Start runs an engine and waits for its hello. An error of kind Refused says that this installation has no engine.
@@ -127,7 +128,7 @@ func (p *Process) spawn(c Command) (err error) {
 //
 // An *Error is a refusal by the engine. After any other error, the process is gone; see Usable.
 func (p *Process) Do(ctx context.Context, name string, fields any, step func(Step) error, check func() error) (Answer, error) {
-	if p.broken {
+	if p.broken.Load() {
 		return Answer{}, fmt.Errorf("engine: %s: it failed before", p.Hello.Title())
 	}
 	answer, err := p.do(ctx, name, fields, step, check)
@@ -139,7 +140,7 @@ func (p *Process) Do(ctx context.Context, name string, fields any, step func(Ste
 		said.Engine = p.Hello.Title()
 		return Answer{}, err
 	}
-	p.broken = true
+	p.broken.Store(true)
 	if stopped := ctx.Err() != nil || check != nil && check() != nil; stopped {
 		p.Close() // between two steps
 		return Answer{}, err
@@ -172,7 +173,7 @@ func (p *Process) do(ctx context.Context, name string, fields any, step func(Ste
 
 // end ends a process that has failed, and describes that: how it ended, if by itself, and the end of its stderr.
 func (p *Process) end(name string, err error) error {
-	p.broken = true
+	p.broken.Store(true)
 	said := &Error{Kind: Failed, Message: err.Error()}
 	var its *Error
 	if errors.As(err, &its) {
@@ -201,13 +202,13 @@ func (p *Process) Usable() bool {
 	case <-p.gone:
 		return false
 	default:
-		return !p.broken
+		return !p.broken.Load()
 	}
 }
 
 // Close ends the process: its input is closed, so it should leave; if it has not left by the deadline, it is killed.
 func (p *Process) Close() {
-	p.broken = true
+	p.broken.Store(true)
 	p.stdin.Close()
 	go func() {
 		for range p.lines { // nobody reads answers any more, but the writer must not block
@@ -222,7 +223,7 @@ func (p *Process) Close() {
 
 // Kill ends the process, and everything it has started, at once.
 func (p *Process) Kill() {
-	p.broken = true
+	p.broken.Store(true)
 	p.stdin.Close()
 	select {
 	case <-p.gone: // the number may belong to another process by now

@@ -17,8 +17,8 @@ import (
 
 // Protocol is the version of the contract that this program speaks. Engines that speak the first one compute each run alone.
 const (
-	Protocol = "collapse-engine 2"
-	first    = "collapse-engine 1"
+	Protocol  = "collapse-engine 2"
+	protocol1 = "collapse-engine 1"
 )
 
 // maxLine bounds a line in either direction, in bytes.
@@ -73,7 +73,7 @@ func (h Hello) Title() string { return strings.TrimSpace(h.Engine + " " + h.Torc
 
 func (h Hello) check() error {
 	switch {
-	case h.Protocol != Protocol && h.Protocol != first:
+	case h.Protocol != Protocol && h.Protocol != protocol1:
 		return fmt.Errorf("it speaks %.100q, and this program %q", h.Protocol, Protocol)
 	case h.Engine == "" || len(h.Devices) == 0:
 		return errors.New("its first words name no engine or no device")

@@ -40,14 +40,24 @@ func (s *Seat) Members() int {
 	return len(s.with.seats)
 }
 
+// Sharing is how many members compute at present; 1: the run is alone.
+func (s *Seat) Sharing() int {
+	if s.with == nil {
+		return 1
+	}
+	s.with.mu.Lock()
+	defer s.with.mu.Unlock()
+	return max(1, s.with.taken())
+}
+
 // Usable reports whether the process can take another order.
 func (s *Seat) Usable() bool { return s.process.Usable() }
 
 // Kill ends the process at once, with all its runs.
 func (s *Seat) Kill() { s.process.Kill() }
 
-// Do is Process.Do for the run in this seat. In an ensemble, orders of members that can be carried out together are: epochs, evaluations and
-// settling wait until every member has given one.
+// Do is Process.Do for the run in this seat. In an ensemble an epoch, an evaluation or settling waits until every member has given such an
+// order; those that are alike are then carried out together.
 func (s *Seat) Do(ctx context.Context, name string, fields any, step func(Step) error, check func() error) (Answer, error) {
 	s.opened = s.opened || name == "open"
 	if s.with == nil {

@@ -95,9 +95,9 @@ func short(c train.Config) train.Config {
 
 // rate is the rate of a run's last epoch, or of so many runs in one batch together.
 func (k *Checker) rate(ctx context.Context, cfg train.Config) (rate float64, err error) {
-	runs := 1
-	if cfg.Shares() {
-		runs = max(1, k.Members)
+	runs, err := k.sharing(ctx, cfg)
+	if err != nil {
+		return 0, err
 	}
 	err = k.inLab(func(lab *store.Lab) error {
 		sinks, errs := make([]lastRate, runs), make([]error, runs)
@@ -117,6 +117,19 @@ func (k *Checker) rate(ctx context.Context, cfg train.Config) (rate float64, err
 		return errors.Join(errs...)
 	})
 	return rate, err
+}
+
+// sharing is how many runs like cfg are timed in one batch.
+func (k *Checker) sharing(ctx context.Context, cfg train.Config) (int, error) {
+	if k.Members < 2 || !cfg.Shares() {
+		return 1, nil
+	}
+	device, _, err := k.Engines.Device(ctx)
+	if err != nil {
+		return 0, err
+	}
+	o, err := train.Foresee(cfg, k.open)
+	return o.Members(device, k.Members), err
 }
 
 // lastRate keeps the rate of the last epoch. A run tells that of all its epochs together, of which the first warms up.

@@ -52,7 +52,7 @@ func (k *Checker) Ensemble(ctx context.Context, cases []Case) (near, same []Outc
 	pair := []Case{cases[len(cases)-1], cases[0]}
 	again, wrong := k.together(ctx, pair, slots)
 	for i, c := range pair {
-		o, wrong := Outcome{Case: c.Name + ", in another company"}, errors.Join(err, wrong)
+		o, wrong := Outcome{Case: c.Name + ", with other members"}, errors.Join(err, wrong)
 		if wrong == nil {
 			o.Worst, o.Where, wrong = furthest(together[slices.IndexFunc(cases, func(other Case) bool { return other.Name == c.Name })], again[i])
 		}
@@ -72,14 +72,16 @@ func (o Outcome) failed(err error) Outcome {
 // together computes cases in one batch and returns the rows of each.
 func (k *Checker) together(ctx context.Context, cases []Case, slots int) (rows [][]store.Value, err error) {
 	rows = make([][]store.Value, len(cases))
+	configs := make([]train.Config, len(cases))
+	for i, c := range cases {
+		if configs[i], err = c.config("torch"); err != nil {
+			return nil, err
+		}
+	}
 	err = k.inLab(func(lab *store.Lab) error {
 		errs := make([]error, len(cases))
 		var all sync.WaitGroup
-		for i, c := range cases {
-			cfg, err := c.config("torch")
-			if err != nil {
-				return err
-			}
+		for i, cfg := range configs {
 			opts := k.options()
 			opts.Team, opts.Ensemble = nil, train.Ensemble{Members: slots, Threads: k.Team.Threads()}
 			all.Go(func() {

@@ -2,6 +2,7 @@ package study
 
 import (
 	"cmp"
+	"context"
 
 	"collapse.example/collapse/internal/engine"
 	"collapse.example/collapse/internal/store"
@@ -15,7 +16,10 @@ const (
 )
 
 // Batches counts runs that can be computed in one batch, by what they must have in common.
-type Batches struct{ shapes map[string]*shape }
+type Batches struct {
+	shapes map[string]*shape
+	others bool // there are runs that cannot
+}
 
 type shape struct {
 	outlook train.Outlook
@@ -26,12 +30,14 @@ type shape struct {
 func (b *Batches) Add(kind store.Kind, payload string) {
 	key, c := ShapeOf(kind, payload)
 	if key == "" {
+		b.others = true
 		return
 	}
 	s := b.shapes[key]
 	if s == nil {
 		o, err := train.Foresee(c, OpenSet)
 		if err != nil {
+			b.others = true
 			return
 		}
 		if b.shapes == nil {
@@ -58,25 +64,49 @@ func ShapeOf(kind store.Kind, payload string) (string, train.Config) {
 // None reports whether no run can share a batch.
 func (b *Batches) None() bool { return len(b.shapes) == 0 }
 
-// Members is how many runs share a batch on a device; asked is how many the user wants, 0: as many as are useful. Then the runs of a shape are
-// divided evenly, so that no batch has more empty places than it must.
-func (b *Batches) Members(device engine.Device, asked int) int {
-	members := 1
-	for _, s := range b.shapes {
-		members = max(members, s.members(device, asked))
-	}
-	return members
+// Devices are what batches are computed on.
+type Devices struct {
+	One    engine.Device // of several, which are alike
+	Number int           // 0 counts as 1
+	Most   int           // runs at a time on each; 0: any number
 }
 
-func (s *shape) members(device engine.Device, asked int) int {
-	usual := membersOnGPU
-	if device.Name == "cpu" {
-		usual = membersOnProcessor
+// DevicesOf are those of a pool. It starts a process, unless one is idle.
+func DevicesOf(ctx context.Context, pool *engine.Pool) (Devices, error) {
+	one, _, err := pool.Device(ctx)
+	return Devices{One: one, Number: len(pool.Devices), Most: pool.PerDevice}, err
+}
+
+// Plan says how many runs share a batch, at most, and how many slots all batches take together: one on each device. asked is how many the user
+// wants to share a batch, 0: as many as are useful; then the runs of the largest shape are divided evenly, so that few places are empty. Slots
+// are 0 if there are runs that share nothing: as many of those side by side might not fit.
+func (b *Batches) Plan(on Devices, asked int) (members, slots int) {
+	members, number := 1, max(1, on.Number)
+	for _, s := range b.shapes {
+		m := s.members(on, number, asked)
+		b.others = b.others || m == 1 && s.runs > 1
+		members = max(members, m)
 	}
-	fit := s.outlook.Members(device, cmp.Or(asked, usual))
+	if members > 1 && !b.others {
+		slots = members * number
+	}
+	return members, slots
+}
+
+func (s *shape) members(on Devices, number, asked int) int {
+	most := membersOnGPU
+	if on.One.Name == "cpu" {
+		most = membersOnProcessor
+	}
+	most = cmp.Or(asked, most)
+	if on.Most > 0 {
+		most = min(most, on.Most)
+	}
+	fit := s.outlook.Members(on.One, most)
 	if asked > 0 || fit == 1 {
 		return fit
 	}
-	batches := (s.runs + fit - 1) / fit
-	return (s.runs + batches - 1) / batches
+	each := (s.runs + number - 1) / number
+	batches := (each + fit - 1) / fit
+	return (each + batches - 1) / batches
 }

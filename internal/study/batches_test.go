@@ -10,19 +10,23 @@ import (
 	"collapse.example/collapse/internal/train"
 )
 
-// TestHowManyRunsShareABatch: runs of a shape are divided evenly; the largest shape decides; others are not counted.
+// TestHowManyRunsShareABatch: runs of the largest shape are divided evenly over devices and batches. Beside runs that share nothing there are no
+// further slots.
 func TestHowManyRunsShareABatch(t *testing.T) {
 	shared := studytest.Tiny()
 	shared.Run.Engine = "torch"
-	wide, image, own := shared, shared, studytest.Tiny()
+	wide, image, large, own := shared, shared, shared, studytest.Tiny()
+	large.Net.Width, large.Net.Depth = 2048, 9
 	wide.Net.Width += 8
 	image.Net.Kind = "resnet18-adapt"
-	cpu, gpu := engine.Device{Name: "cpu"}, engine.Device{Name: "cuda:0"}
+	cpu, gpu := study.Devices{One: engine.Device{Name: "cpu"}}, study.Devices{One: engine.Device{Name: "cuda:0"}}
+	two, few := study.Devices{One: gpu.One, Number: 2}, study.Devices{One: cpu.One, Number: 1, Most: 4}
 	for _, c := range []struct {
 		runs, wide, asked int
-		device            engine.Device
-		want              int
-	}{{1, 0, 0, cpu, 1}, {3, 0, 0, cpu, 3}, {16, 0, 0, cpu, 16}, {17, 0, 0, cpu, 9}, {20, 0, 0, cpu, 10}, {33, 0, 0, cpu, 11}, {33, 0, 0, gpu, 33}, {100, 0, 0, gpu, 50}, {3, 5, 0, cpu, 5}, {20, 0, 4, cpu, 4}, {2, 0, 4, cpu, 4}, {20, 0, 1, cpu, 1}} {
+		on                study.Devices
+		members, slots    int
+	}{{1, 0, 0, cpu, 1, 0}, {3, 0, 0, cpu, 3, 3}, {16, 0, 0, cpu, 16, 16}, {17, 0, 0, cpu, 9, 9}, {20, 0, 0, cpu, 10, 10}, {33, 0, 0, cpu, 11, 11}, {33, 0, 0, gpu, 33, 33}, {100, 0, 0, gpu, 50, 50},
+		{3, 5, 0, cpu, 5, 5}, {20, 0, 4, cpu, 4, 4}, {2, 0, 4, cpu, 4, 4}, {20, 0, 1, cpu, 1, 0}, {40, 0, 0, two, 20, 40}, {41, 0, 0, two, 21, 42}, {20, 0, 0, few, 4, 4}, {6, 0, 0, few, 3, 3}} {
 		var b study.Batches
 		add := func(cfg train.Config, n int) {
 			for i := range n {
@@ -30,17 +34,25 @@ func TestHowManyRunsShareABatch(t *testing.T) {
 				b.Add(store.Train, train.Changes(cfg))
 			}
 		}
-		add(own, 40)
-		add(image, 40)
-		b.Add(store.Script, train.Changes(shared))
-		b.Add(store.Train, "no configuration")
 		if !b.None() {
-			t.Fatal("runs that share nothing are counted")
+			t.Fatal("there are runs before any")
 		}
 		add(shared, c.runs)
 		add(wide, c.wide)
-		if got := b.Members(c.device, c.asked); got != c.want || b.None() {
-			t.Errorf("%+v: %d", c, got)
+		if members, slots := b.Plan(c.on, c.asked); members != c.members || slots != c.slots || b.None() {
+			t.Errorf("%+v: %d, %d", c, members, slots)
+		}
+		if c.members == 1 {
+			continue
+		}
+		for name, other := range map[string]func(){"own": func() { add(own, 1) }, "image": func() { add(image, 1) }, "large": func() { add(large, 2) },
+			"script": func() { b.Add(store.Script, train.Changes(shared)) }, "none": func() { b.Add(store.Train, "no configuration") }} {
+			before := b
+			other()
+			if members, slots := b.Plan(c.on, c.asked); c.on.One.Name == "cpu" && (members != c.members || slots != 0) {
+				t.Errorf("%+v beside %s: %d members, %d slots", c, name, members, slots)
+			}
+			b = before
 		}
 	}
 }

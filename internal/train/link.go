@@ -62,7 +62,7 @@ var errNoEngines = errors.New("train: run.engine = torch needs a PyTorch process
 func (l *link) machine() Machine { return l.here }
 
 // cores implements backend: members share the threads of their process.
-func (l *link) cores() float64 { return float64(l.threads) / float64(l.seat.Members()) }
+func (l *link) cores() float64 { return float64(l.threads) / float64(l.seat.Sharing()) }
 
 func (l *link) penaltySquares() []float64 { return l.squares }
 

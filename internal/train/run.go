@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"collapse.example/collapse/internal/rundir"
 	"collapse.example/collapse/internal/store"
@@ -137,7 +138,8 @@ func compute[T Float](ctx context.Context, plan Plan, in inputs, lab *store.Lab,
 	if err != nil {
 		return Result{}, err
 	}
-	defer s.engine.close()
+	leave := sync.OnceFunc(s.engine.close)
+	defer leave()
 	spec.Program.Kernel = s.engine.machine().Kernel
 	take := lab.Lease
 	if opts.Again {
@@ -153,6 +155,7 @@ func compute[T Float](ctx context.Context, plan Plan, in inputs, lab *store.Lab,
 	stop := lease.KeepBeating()
 	j := newJob(s, lab, lease, opts)
 	result, err := j.run(ctx)
+	leave() // while the lease is held: what the engine leaves in the run's folder goes before anybody else begins
 	stop()
 	return j.settle(result, err)
 }

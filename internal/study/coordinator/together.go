@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -14,6 +13,7 @@ import (
 // together decides how many runs of PyTorch are computed in one batch, and makes room for that many side by side. It affects the bits of runs
 // that are not yet begun, no others.
 func (e *coordinator) together(ctx context.Context) error {
+	e.ensemble = train.Ensemble{Threads: e.o.Threads} // runs that have been begun in a batch go on in one
 	if e.o.Members == 1 || e.o.Slots == 0 || e.o.Engines == nil {
 		return nil
 	}
@@ -26,30 +26,33 @@ func (e *coordinator) together(ctx context.Context) error {
 	if batches.None() {
 		return nil
 	}
-	device, _, err := e.o.Engines.Device(ctx)
+	on, err := study.DevicesOf(ctx, e.o.Engines)
 	if err != nil { // its process may just have been killed
-		device, _, err = e.o.Engines.Device(ctx)
+		on, err = study.DevicesOf(ctx, e.o.Engines)
 	}
 	if err != nil {
 		return context.Cause(ctx) // each run says what is wrong
 	}
-	members := batches.Members(device, e.o.Members)
-	if members > 1 && e.o.Wider {
-		e.o.Slots = max(e.o.Slots, members)
+	members, slots := batches.Plan(on, e.o.Members)
+	if e.o.Wider {
+		e.o.Slots = max(e.o.Slots, slots)
 	}
-	e.ensemble = train.Ensemble{Members: min(members, e.o.Slots), Threads: e.o.Threads}
+	e.ensemble.Members = min(members, e.o.Slots)
 	return nil
 }
 
 // inShapes brings jobs whose runs may share a batch next to each other, in the order of the first of each shape.
 func inShapes(jobs []queue.Job) {
-	first, at := map[string]int{}, map[string]int{}
-	for i, j := range jobs {
+	var groups [][]queue.Job
+	at := map[string]int{}
+	for _, j := range jobs {
 		key, _ := study.ShapeOf(store.Kind(j.Kind), string(j.Payload))
-		if _, seen := first[key]; !seen || key == "" {
-			first[key] = i
+		i, seen := at[key]
+		if !seen || key == "" {
+			i = len(groups)
+			at[key], groups = i, append(groups, nil)
 		}
-		at[j.ID] = first[key]
+		groups[i] = append(groups[i], j)
 	}
-	slices.SortStableFunc(jobs, func(a, b queue.Job) int { return cmp.Compare(at[a.ID], at[b.ID]) })
+	copy(jobs, slices.Concat(groups...))
 }

@@ -50,7 +50,7 @@ func TestWithoutADeviceRunsAreAlone(t *testing.T) {
 		for i := range 3 {
 			e.open[fmt.Sprint(i)] = &openRun{StudyRun: store.StudyRun{Kind: store.Train, Payload: torchRun(8, uint64(i))}}
 		}
-		if err := e.together(t.Context()); err != nil || e.ensemble != (train.Ensemble{}) || e.o.Slots != 2 {
+		if err := e.together(t.Context()); err != nil || e.ensemble != (train.Ensemble{Threads: 2}) || e.o.Slots != 2 {
 			t.Errorf("%v: %+v, %d slots", err, e.ensemble, e.o.Slots)
 		}
 	}

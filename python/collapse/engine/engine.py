@@ -37,10 +37,11 @@ class Engine:
     def __init__(self, ended, say):
         self.ended, self.say, self.run = ended, say, None
         self.asked = None, None  # device and batch of the last open
+        self.doing = None  # the last order
 
     def do(self, order):
         """The fields of the last answer to an order."""
-        name = order.text("do")
+        self.doing, name = order, order.text("do")
         if name not in ORDERS:
             order.wrong("do", "one of " + ", ".join(ORDERS))
         if name in ("open", "close"):
@@ -53,7 +54,7 @@ class Engine:
         """The (kind, message) for an order that has failed. Training that was cut off needs its weights loaded again."""
         run = self.run
         if run is not None and doing in ("load", "epoch", "settle", "evaluate") and not isinstance(error, InputError):
-            run.lost()
+            run.lost(self.doing)
             devices.release(run.device)
         return explained(error, doing, *self.asked)
 

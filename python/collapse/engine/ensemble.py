@@ -1,7 +1,7 @@
 """Runs of multilayer perceptrons that are computed together: E members, each in a slot of its own.
 
-A member has the same bits in every slot and in any company: every operation computes all slots alike, and slots without a member hold
-zeros. The bits depend on E, which is part of what machine says.
+A member has the same bits in every slot and with any other members: every operation computes all slots alike, and nothing that another slot
+holds is read. The bits depend on E, which is part of what machine says.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ class Ensemble(Setup):
         decay.Decay(order.group("decay"), self.params, self.arithmetic.wide)
         optimisers.build(order.group("optim"), self.params)
         first, held = not self.members, 0 if shared else images.bytes(rows=True)
-        self.bytes = memory.estimate(self, self.size, held, self.updates.copies, True) if first else held  # what this member adds
+        self.bytes = memory.estimate(self, self.size, held, self.updates.alive, True) if first else held  # what this member adds
         self.members[slot] = Member(order, images)
         self._settled()
 
@@ -87,17 +87,19 @@ class Ensemble(Setup):
 
     @contextlib.contextmanager
     def only(self, slots):
-        """Afterwards members that are not in slots have what they had before."""
+        """Restores the state of all members that are not in slots."""
         others = [slot for slot in self.members if slot not in slots]
         with torch.no_grad():
             kept = [(t, t[others].clone()) for t in self._state()] if others else []
         steps = list(self.updates.steps)
-        yield
-        with torch.no_grad():
-            for t, values in kept:
-                t[others] = values
-        for slot in others:
-            self.updates.steps[slot] = steps[slot]
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                for t, values in kept:
+                    t[others] = values
+            for slot in others:
+                self.updates.steps[slot] = steps[slot]
 
     def member(self, slot, loaded=True):
         m = self.members.get(slot)
@@ -107,10 +109,14 @@ class Ensemble(Setup):
             raise InputError("the run has no weights yet, or lost them to an error: load first")
         return m
 
-    def lost(self, slots=None):
-        """After an error that may have cut off training: members, those in slots if given, have to load their weights again."""
-        for slot in self.members if slots is None else slots:
-            self.members[slot].loaded = False
+    def lost(self, order, slots=None):
+        """After an order that has failed: members whose training it may have cut off have to load their weights again. slots says which; None:
+        all that the order names."""
+        if slots is None:
+            slots = [members.slot_of(o) for o in members.several(order)] if order.values["do"] in ("epoch", "settle") else []
+        for slot in slots:
+            if slot in self.members:
+                self.members[slot].loaded = False
 
     def most_bytes(self, slot):
         return weights.most_bytes(self.net.of(slot), self.updates)

@@ -35,7 +35,7 @@ class Updates:
     steps     list of the updates of each member so far
     """
 
-    slots = ()
+    slots, temporaries = (), 0
 
     def __init__(self, flat):
         self.flat, members = flat, len(flat.values)
@@ -43,6 +43,7 @@ class Updates:
         self.gradient = torch.zeros_like(flat.values)
         self.steps = [0] * members
         self.copies = len(self.slots)
+        self.alive = self.copies + 1 + self.temporaries  # beside values and gradient: the gradients before they are joined
 
     def step(self, gradients, lr):
         """One update. gradients are in the order of the parameters; lr is (E, 1)."""
@@ -78,7 +79,7 @@ class SGD(Updates):
 class Adam(Updates):
     """As torch.optim.Adam."""
 
-    slots = ("exp_avg", "exp_avg_sq")
+    slots, temporaries = ("exp_avg", "exp_avg_sq"), 3
 
     def settle(self, settings):
         super().settle(settings)

@@ -51,24 +51,24 @@ def _parts(order, parts):
 
 
 def epoch(ensemble, order, between, say):
-    for part in several(order):
+    orders, start = several(order), time.monotonic()
+    for part in orders:
         part.whole("epoch", 0)
-    parts = _parts(order, [_part(ensemble, o, o.number("lr"), o.flag("keep")) for o in several(order)])
-    whole, start = "members" in order.values, time.monotonic()
+    parts = _parts(order, [_part(ensemble, o, o.number("lr"), o.flag("keep")) for o in orders])
     with ensemble.arithmetic.steps():
-        tallies = together.Epoch(ensemble, parts).run(between, lambda step, sums: say(progress(whole, step, sums, start)))
-    ensemble.lost([t["member"] for t in tallies if t["bad"] is not None])
+        tallies = together.Epoch(ensemble, parts).run(between, lambda step, sums: say(progress("members" in order.values, step, sums, start)))
+    ensemble.lost(order, [t["member"] for t in tallies if t["bad"] is not None])
     for p in parts:
         if p.kept and p.kept.arrays:
             evaluation.write_kept(ensemble.members[p.slot].folder, p.kept)
     return answered(order, tallies)
 
 
-def progress(several, step, sums, start):
-    """What is said in the middle of an epoch."""
+def progress(listed, step, sums, start):
+    """What is said in the middle of an epoch; listed: of several members."""
     of = lambda t: {"loss": t["loss_sum"] / max(t["samples"], 1), "correct": t["correct"]}
     rate = {"images_per_s": sum(t["samples"] for t in sums) / max(time.monotonic() - start, 1e-9)}
-    if not several:
+    if not listed:
         return {"step": step, **of(sums[0]), **rate}
     return {"step": step, "members": [{"member": t["member"], **of(t)} for t in sums], **rate}
 

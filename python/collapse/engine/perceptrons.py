@@ -25,7 +25,8 @@ class Perceptrons:
         self.flat, self.rest = (Flat({name: s for name, s in shapes.items() if (name in frozen) == still}, members, dtype, device) for still in (False, True))
         self.trained = {name: v.detach().requires_grad_() for name, v in self.flat.views(self.flat.values).items()}
         self.frozen = self.rest.views(self.rest.values)
-        self.params = {name: (self.trained.get(name), self.frozen.get(name))[name in frozen] for name in shapes}
+        both = {**self.trained, **self.frozen}
+        self.params = {name: both[name] for name in shapes}
         repeated = {name: b.to(device).expand(members, *b.shape).clone() for name, b in one.named_buffers()}
         self.counters = {name: b for name, b in repeated.items() if b.dtype == torch.int64}
         self.statistics = {name: b for name, b in repeated.items() if name not in self.counters}

@@ -76,6 +76,6 @@ class Run(Setup):
         self.bytes = memory.estimate(self, 1, self.images.bytes(), optimiser.copies, self.device.type == "cpu" or optimiser.looks)
         self.loaded = False  # the weights of a checkpoint have been loaded
 
-    def lost(self):
+    def lost(self, order):
         """After an error that may have cut off training: weights have to be loaded again."""
         self.loaded = False

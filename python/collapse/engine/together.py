@@ -80,9 +80,11 @@ class Epoch:
         x = ensemble.together.rows("train", places, None if self.views is None else self.views[:, at])
         loss, objective, logits, features, layers, gradients = ensemble.gradients(x, labels, self.keep)
         self.tallies.add(loss, objective, (logits.argmax(2) == labels).sum(1), labels.shape[1])
-        for p in self.parts:
-            if p.kept:
-                p.kept.put(p.order[at], [rows[p.slot] for rows in (features, logits, *layers)])
+        if self.keep:
+            rows = [r.cpu() for r in (features, logits, *layers)]
+            for p in self.parts:
+                if p.kept:
+                    p.kept.put(p.order[at], [r[p.slot] for r in rows])
         with torch.no_grad():
             ensemble.updates.step(gradients, self.lr)
 
@@ -111,12 +113,13 @@ def evaluate(ensemble, slots, split, number, layers, samples, between):
             between()
             x = ensemble.together.rows(split, slice(first, min(count, first + ensemble.batch)))
             logits, features, tapped = ensemble.net.forward(x, False, ensemble.taps if layers else [])
-            rows = [features, logits, *tapped]
             if files is None:
-                files = [evaluation.writers(stack, m.folder, split, number, count, [r.shape[2] for r in rows], logits.dtype) for m in members]
+                widths = [r.shape[2] for r in (features, logits, *tapped)]
+                files = [evaluation.writers(stack, m.folder, split, number, count, widths, logits.dtype) for m in members]
+            rows = [r.cpu().numpy() for r in (features, logits, *tapped)]
             for slot, to in zip(slots, files):
                 for file, r in zip(to, rows):
-                    file.append(r[slot].cpu().numpy())
+                    file.append(r[slot])
 
 
 def write_head(ensemble, slot, number):
