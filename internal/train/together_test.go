@@ -163,6 +163,10 @@ func TestWhoSharesABatch(t *testing.T) {
 			t.Errorf("%s: the same key", name)
 		}
 	}
+	plain := func(c *Config) { c.Optim.Nesterov = false }
+	if key(plain) == key(func(c *Config) { plain(c); c.Optim.Momentum = 0 }) {
+		t.Error("momentum or none: the same key")
+	}
 	for name, change := range map[string]func(*Config){
 		"": func(*Config) {}, "lbfgs": func(c *Config) { c.Optim.Kind = "lbfgs" }, "image": func(c *Config) { c.Net.Kind = "resnet18-adapt" }, "go": func(c *Config) { c.Run.Engine = engineGo },
 	} {
@@ -183,7 +187,7 @@ func TestHowManyShareABatch(t *testing.T) {
 		o      Outlook
 		d      engine.Device
 		ask, n int
-	}{{small, cpu, 16, 16}, {large, cpu, 16, 1}, {large, gpu, 16, 16}, {heavy, cpu, 16, 4}, {heavy, gpu, 3, 3}, {small, engine.Device{Name: "mps"}, 5, 5}, {small, cpu, 1, 1}, {small, cpu, 0, 1}} {
+	}{{small, cpu, 16, 16}, {large, cpu, 16, 1}, {Outlook{MACs: 1 << 18, Batch: 64}, cpu, 16, 16}, {Outlook{MACs: 1 << 18, Batch: 128}, cpu, 16, 1}, {large, gpu, 16, 16}, {heavy, cpu, 16, 4}, {heavy, gpu, 3, 3}, {small, engine.Device{Name: "mps"}, 5, 5}, {small, cpu, 1, 1}, {small, cpu, 0, 1}} {
 		if got := c.o.Members(c.d, c.ask); got != c.n {
 			t.Errorf("%+v on %s, %d asked for: %d, want %d", c.o, c.d.Name, c.ask, got, c.n)
 		}
