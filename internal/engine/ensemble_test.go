@@ -215,7 +215,11 @@ func TestAMemberThatIsAloneInAnOrderLeavesOthersAlone(t *testing.T) {
 		}
 		p.Put(members[0])
 	})
-	time.Sleep(50 * time.Millisecond) // it waits, so that its order is the first
+	for e, waits := members[0].with, 0; waits == 0; time.Sleep(time.Millisecond) { // its order is the first
+		e.mu.Lock()
+		waits = len(e.waiting)
+		e.mu.Unlock()
+	}
 	wait.Go(func() {
 		if _, err := members[1].Do(t.Context(), "epoch", Epoch{}, nil, nil); err != nil {
 			t.Errorf("the other: %v", err)
