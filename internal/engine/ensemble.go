@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -103,6 +102,13 @@ func (e *ensemble) do(ctx context.Context, slot int, name string, fields any, st
 				return Answer{}, e.leave(r, err)
 			}
 		case got := <-r.done:
+			select {
+			case s := <-r.steps: // the last, if nobody has heard of it yet
+				if err := step(s); err != nil && got.err == nil {
+					got.err = err
+				}
+			default:
+			}
 			return got.answer, got.err
 		case <-ctx.Done():
 			return Answer{}, e.leave(r, context.Cause(ctx))
@@ -216,18 +222,17 @@ func (e *ensemble) carryOut(batch []*request) {
 }
 
 func (e *ensemble) send(batch []*request) ([]Answer, error) {
-	first := batch[0]
-	if first.shared == "" {
-		answer, err := e.process.Do(context.Background(), first.name, part(first), nil, nil)
-		return []Answer{answer}, err
-	}
-	parts := make([]json.RawMessage, len(batch))
+	first, parts := batch[0], make([]json.RawMessage, len(batch))
 	for i, r := range batch {
-		text, err := json.Marshal(part(r))
+		text, err := withField("member", r.slot, r.fields)
 		if err != nil {
 			return nil, err
 		}
 		parts[i] = text
+	}
+	if first.shared == "" {
+		answer, err := e.process.Do(context.Background(), first.name, parts[0], nil, nil)
+		return []Answer{answer}, err
 	}
 	order := first.fields.(Joint).joined(parts)
 	var step func(Step) error
@@ -289,42 +294,24 @@ func inOrder[M any](batch []*request, said []M, slot func(M) int) ([]M, error) {
 	return list, nil
 }
 
-// part is a member's order with its slot.
-func part(r *request) json.RawMessage {
-	text, err := json.Marshal(r.fields)
-	if err != nil || r.fields == nil {
-		text = []byte("{}")
-	}
-	slot := fmt.Appendf(nil, `{"member":%d`, r.slot)
-	if rest := bytes.TrimPrefix(text, []byte("{")); len(rest) > 1 {
-		return append(append(slot, ','), rest...)
-	}
-	return append(slot, '}')
-}
-
 func (e Epoch) alike() string { return fmt.Sprint(e.Views) }
 
-func (e Epoch) joined(parts []json.RawMessage) any { return joint{Members: parts} }
+func (e Epoch) joined(parts []json.RawMessage) any {
+	return struct {
+		Members []json.RawMessage `json:"members"`
+	}{parts}
+}
 
 func (s Settle) alike() string { return fmt.Sprint(s) }
 
 func (s Settle) joined(parts []json.RawMessage) any {
-	return struct {
-		Settle
-		joint
-	}{s, joint{parts}}
+	s.Members = parts
+	return s
 }
 
 func (v Evaluate) alike() string { return fmt.Sprint(v) }
 
 func (v Evaluate) joined(parts []json.RawMessage) any {
-	return struct {
-		Evaluate
-		joint
-	}{v, joint{parts}}
-}
-
-// joint are the parts of an order for several members.
-type joint struct {
-	Members []json.RawMessage `json:"members"`
+	v.Members = parts
+	return v
 }

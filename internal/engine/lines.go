@@ -81,20 +81,27 @@ func (p *Process) hear(ctx context.Context, silence time.Duration, check func() 
 	}
 }
 
+// withField is the JSON of an object, nil for an empty one, with one more field in front.
+func withField(name string, value, object any) ([]byte, error) {
+	text, err := json.Marshal(map[string]any{name: value})
+	if err != nil || object == nil {
+		return text, err
+	}
+	more, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	if rest := bytes.TrimPrefix(more, []byte("{")); len(rest) > 1 {
+		text = append(append(bytes.TrimSuffix(text, []byte("}")), ','), rest...)
+	}
+	return text, nil
+}
+
 // send writes an order: the fields, preceded by "do".
 func (p *Process) send(ctx context.Context, name string, fields any) error {
-	text, err := json.Marshal(map[string]string{"do": name})
+	text, err := withField("do", name, fields)
 	if err != nil {
 		return err
-	}
-	if fields != nil {
-		more, err := json.Marshal(fields)
-		if err != nil {
-			return err
-		}
-		if rest := bytes.TrimPrefix(more, []byte("{")); len(rest) > 1 {
-			text = append(append(bytes.TrimSuffix(text, []byte("}")), ','), rest...)
-		}
 	}
 	if len(text) >= maxLine {
 		return fmt.Errorf("an order of %d bytes; the protocol has at most %d", len(text), maxLine)

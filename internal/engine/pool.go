@@ -12,12 +12,12 @@ type Pool struct {
 	Devices   []string // to spread runs over; none: the first GPU, if any, else the processor
 	PerDevice int      // runs at a time on each of Devices; 0: any number
 
-	forming   sync.Mutex // held while an ensemble is looked for or begun
 	mu        sync.Mutex
 	idle      []*Process
 	ensembles []*ensemble
 	used      map[string]int // number of runs on a device
 	free      chan struct{}  // has room for each run allowed at a time; nil: any number
+	forming   chan struct{}  // has room for one that looks for an ensemble or begins one
 }
 
 // Get returns a seat in a process: in an ensemble of runs like this one, if it wants one, else in a process of its own, a new one if none is
@@ -37,8 +37,12 @@ func (p *Pool) Get(ctx context.Context, want Want) (*Seat, error) {
 // seat finds a seat on a device.
 func (p *Pool) seat(ctx context.Context, name string, want Want) (*Seat, error) {
 	if want.Members != nil {
-		p.forming.Lock() // so that runs that start together find one ensemble
-		defer p.forming.Unlock()
+		select {
+		case p.forming <- struct{}{}: // so that runs that start together find one ensemble
+			defer func() { <-p.forming }()
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
 	if s := p.join(name, want); s != nil {
 		return s, nil
@@ -95,7 +99,7 @@ func (p *Pool) Device(ctx context.Context) (Device, Hello, error) {
 func (p *Pool) reserve(ctx context.Context) (string, error) {
 	p.mu.Lock()
 	if p.used == nil {
-		p.used = map[string]int{}
+		p.used, p.forming = map[string]int{}, make(chan struct{}, 1)
 		if p.PerDevice > 0 {
 			p.free = make(chan struct{}, p.PerDevice*max(1, len(p.Devices)))
 		}

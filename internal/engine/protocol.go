@@ -158,8 +158,9 @@ type Epoch struct {
 
 // Settle is the order to pass the training set through the network without a step.
 type Settle struct {
-	Passes int  `json:"passes"`
-	Views  bool `json:"views"`
+	Passes  int               `json:"passes"`
+	Views   bool              `json:"views"`
+	Members []json.RawMessage `json:"members,omitempty"` // of an order for several: the part of each
 }
 
 // Evaluate is the order to pass splits through the network in eval mode.
@@ -168,6 +169,8 @@ type Evaluate struct {
 	Set     int      `json:"set"` // 0 or 1: which files to write
 	Layers  bool     `json:"layers"`
 	Samples int      `json:"samples"` // the first samples of a split; 0: all
+
+	Members []json.RawMessage `json:"members,omitempty"` // of an order for several: the part of each
 }
 
 // Step is reported after a training step, at most ten times a second. For an order of several members, Members has what Loss and Correct are

@@ -24,7 +24,7 @@ type Checker struct {
 	Engines *engine.Pool
 	Team    *parallel.Team
 	Dir     string
-	Members int // of runs that are timed in one batch; up to 1: each alone
+	Members int // of runs that are timed in one batch, for Like at most as many as are useful; up to 1: each alone
 
 	runs int
 	sets sync.Map

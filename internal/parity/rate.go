@@ -65,13 +65,17 @@ func (k *Checker) Speed(ctx context.Context, settings []string) (imagesPerS, gfl
 	if err != nil {
 		return 0, 0, err
 	}
-	imagesPerS, err = k.rate(ctx, cfg)
+	imagesPerS, err = k.rate(ctx, cfg, k.Members)
 	return imagesPerS, imagesPerS * 6 * float64(o.MACs) / 1e9, err
 }
 
 // Like returns the rate of runs like cfg: that of two epochs of a few steps.
 func (k *Checker) Like(ctx context.Context, cfg train.Config) (imagesPerS float64, err error) {
-	return k.rate(ctx, short(cfg))
+	members, err := k.useful(ctx, cfg)
+	if err != nil {
+		return 0, err
+	}
+	return k.rate(ctx, short(cfg), members)
 }
 
 // shortSteps is how many steps an epoch of a short run has, about.
@@ -93,11 +97,10 @@ func short(c train.Config) train.Config {
 	return c
 }
 
-// rate is the rate of a run's last epoch, or of so many runs in one batch together.
-func (k *Checker) rate(ctx context.Context, cfg train.Config) (rate float64, err error) {
-	runs, err := k.sharing(ctx, cfg)
-	if err != nil {
-		return 0, err
+// rate is the rate of a run's last epoch, or of so many runs in one batch together, if they can be.
+func (k *Checker) rate(ctx context.Context, cfg train.Config, runs int) (rate float64, err error) {
+	if runs < 1 || !cfg.Shares() {
+		runs = 1
 	}
 	err = k.inLab(func(lab *store.Lab) error {
 		sinks, errs := make([]lastRate, runs), make([]error, runs)
@@ -106,7 +109,7 @@ func (k *Checker) rate(ctx context.Context, cfg train.Config) (rate float64, err
 			opts, cfg := k.options(), cfg
 			opts.Sink, cfg.Run.Seed = &sinks[i], cfg.Run.Seed+uint64(i)
 			if runs > 1 {
-				opts.Ensemble, opts.Team = train.Ensemble{Members: runs, Threads: k.Team.Threads()}, nil
+				opts.Ensemble, opts.Team = train.Ensemble{Members: runs, Threads: k.Team.Threads(), Exactly: true}, nil
 			}
 			all.Go(func() { _, errs[i] = train.Run(ctx, cfg, lab, opts) })
 		}
@@ -119,8 +122,8 @@ func (k *Checker) rate(ctx context.Context, cfg train.Config) (rate float64, err
 	return rate, err
 }
 
-// sharing is how many runs like cfg are timed in one batch.
-func (k *Checker) sharing(ctx context.Context, cfg train.Config) (int, error) {
+// useful is how many runs like cfg a study would compute in one batch.
+func (k *Checker) useful(ctx context.Context, cfg train.Config) (int, error) {
 	if k.Members < 2 || !cfg.Shares() {
 		return 1, nil
 	}

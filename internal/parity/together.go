@@ -83,7 +83,7 @@ func (k *Checker) together(ctx context.Context, cases []Case, slots int) (rows [
 		var all sync.WaitGroup
 		for i, cfg := range configs {
 			opts := k.options()
-			opts.Team, opts.Ensemble = nil, train.Ensemble{Members: slots, Threads: k.Team.Threads()}
+			opts.Team, opts.Ensemble = nil, train.Ensemble{Members: slots, Threads: k.Team.Threads(), Exactly: true}
 			all.Go(func() {
 				var r train.Result
 				if r, errs[i] = train.Run(ctx, cfg, lab, opts); errs[i] == nil {

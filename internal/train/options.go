@@ -47,6 +47,7 @@ type Options struct {
 // Ensemble says how many runs may be computed in one batch, and with how many threads; the zero value: each run alone.
 type Ensemble struct {
 	Members, Threads int
+	Exactly          bool // as many as Members, whatever the device and the network are
 
 	before int // members beside which an earlier attempt was computed; 0: there was none
 }

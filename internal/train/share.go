@@ -51,6 +51,9 @@ func (x *external[T]) wants(c Plan, in inputs, opts Options) (engine.Want, error
 		return engine.Want{}, err
 	}
 	members := func(d engine.Device) int { return o.Members(d, opts.Ensemble.Members) }
+	if opts.Ensemble.Exactly {
+		members = func(engine.Device) int { return opts.Ensemble.Members }
+	}
 	if before := opts.Ensemble.before; before > 0 {
 		members = func(engine.Device) int { return before }
 	}

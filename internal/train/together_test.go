@@ -177,6 +177,35 @@ func TestWhoSharesABatch(t *testing.T) {
 	}
 }
 
+// TestWhoSaysHowManyShareABatch: a checkpoint before the caller, who may ask for exactly so many, before what fits.
+func TestWhoSaysHowManyShareABatch(t *testing.T) {
+	plan, err := elsewhere().Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := openInputs(plan, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := in.prepare(plan.Data.Pipeline); err != nil {
+		t.Fatal(err)
+	}
+	witness, err := newNative[float32](plan.audited(), in, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := engine.Device{Name: "cuda:0", Bytes: 1}
+	for _, c := range []struct {
+		asked Ensemble
+		want  int // 0: alone
+	}{{Ensemble{}, 0}, {Ensemble{Members: 1}, 0}, {Ensemble{Members: 6}, 1}, {Ensemble{Members: 6, Exactly: true}, 6}, {Ensemble{Members: 6, Exactly: true, before: 3}, 3}, {Ensemble{before: 3}, 3}, {Ensemble{Members: 6, before: 1}, 0}} {
+		want, err := (&external[float32]{witness: witness}).wants(plan, in, Options{Engines: &engine.Pool{}, Ensemble: c.asked})
+		if err != nil || (want.Members == nil) != (c.want == 0) || want.Members != nil && want.Members(full) != c.want {
+			t.Errorf("%+v: %+v, %v", c.asked, want, err)
+		}
+	}
+}
+
 // TestHowManyShareABatch: as many as asked for and fit; on a processor, small networks alone.
 func TestHowManyShareABatch(t *testing.T) {
 	cpu, gpu := engine.Device{Name: "cpu", Bytes: 8 << 30}, engine.Device{Name: "cuda:0", Bytes: 8 << 30}
