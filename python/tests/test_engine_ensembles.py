@@ -251,6 +251,15 @@ class Bits(EnsembleTest):
         self.do(engine, "close", member=1)
         self.assertIsNone(engine.run)
 
+    def test_the_first_objective_that_is_not_finite_is_told(self):
+        """Infinite at first, and not a number in the steps after."""
+        folders = self.members(2, mlp(batch_norm=False), dtype="float32", batch=4, loss={"kind": "mse", "reduction": "torch"}, different=False)
+        folders[1].lr = 1e15
+        bad = self.epoch(self.together(folders, 2), folders, 0)[1]
+        folders[1].epochs = 0
+        self.assertEqual((bad["bad"], bad["steps"]), (math.inf, self.alone(folders[1], [0], False, False)[0][0]["steps"]))
+        self.assertLess(bad["steps"], SAMPLES // 4 - 1)
+
     def test_what_is_said_meanwhile(self):
         folders = self.members(2)
         engine = self.together(folders, 2)
