@@ -348,7 +348,7 @@ func (a *app) report(err error) int {
 	if err == nil {
 		return exitOK
 	}
-	said := err.Error()
+	said := err.Error() + meantFile(err)
 	if a.ctx.Err() != nil {
 		said = strings.Replace(said, context.Canceled.Error(), context.Cause(a.ctx).Error(), 1) // which signal ended it
 	}

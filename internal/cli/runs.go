@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"collapse.example/collapse/internal/safetext"
 	trainer "collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study/trials"
 )
 
 type runsCmd struct {
@@ -191,12 +193,51 @@ func (c runsRmCmd) Run(a *app, lab *store.Lab) error {
 	if err != nil {
 		return err
 	}
+	missed, err := missedBy(lab.Reader, hashes)
+	if err != nil {
+		return err
+	}
 	for _, hash := range hashes {
 		if err := lab.Remove(hash); err != nil {
 			return err
 		}
 	}
-	return a.emit(map[string][]string{"removed": hashes}, func() { a.printf("removed %s\n", format.Count(len(hashes), "run")) })
+	return a.emit(map[string][]string{"removed": hashes}, func() {
+		a.printf("removed %s\n", format.Count(len(hashes), "run"))
+		for _, what := range missed {
+			a.printf("%s\n", what)
+		}
+	})
+}
+
+// missedBy says which studies lack runs once these are removed, and of which searches one was the best.
+func missedBy(lab *store.Reader, hashes []string) (words []string, err error) {
+	studies, err := lab.Studies()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range studies {
+		runs, err := lab.StudyRuns(s.Name)
+		if err != nil {
+			return nil, err
+		}
+		runs = slices.DeleteFunc(runs, func(r store.StudyRun) bool { return !slices.Contains(hashes, r.Hash) })
+		if len(runs) == 0 {
+			continue
+		}
+		found, err := trials.SearchesOf(lab, s.Name)
+		if err != nil {
+			return nil, err
+		}
+		best := ""
+		for _, f := range found {
+			if f.Best >= 0 && slices.Contains(hashes, f.Trials[f.Best].Run) {
+				best += fmt.Sprintf(", with trial %d, which was its best", f.Trials[f.Best].Number)
+			}
+		}
+		words = append(words, fmt.Sprintf("%s now lacks %s%s: to run it again computes what it lacks", s.Name, format.Count(len(runs), "run"), best))
+	}
+	return words, nil
 }
 
 type runsGCCmd struct{}

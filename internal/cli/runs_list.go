@@ -104,10 +104,44 @@ func (c runsListCmd) Run(a *app) error {
 	if err := c.numberTrials(r, rows); err != nil {
 		return err
 	}
+	if a.flags.JSON {
+		if err := addReported(r, rows); err != nil {
+			return err
+		}
+	}
 	if len(rows) == 0 && len(c.Where) > 0 {
 		a.notef("no run has %s\n", strings.Join(c.Where, " and "))
 	}
 	return a.emit(rows, func() { printRuns(a, rows, screenWidth(a.file1)) })
+}
+
+// addReported adds what scripts reported last to the results, under the names that the scripts give.
+func addReported(r *store.Reader, rows []listedRun) error {
+	for i := range rows {
+		if rows[i].Kind != store.Script {
+			continue
+		}
+		keys, err := r.Keys(rows[i].Run)
+		if err != nil {
+			return err
+		}
+		var measures []string
+		for _, k := range keys {
+			measures = append(measures, k.Measure)
+		}
+		newest, err := r.NewestEach([]string{rows[i].Run}, measures)
+		if err != nil {
+			return err
+		}
+		for _, v := range newest[0] {
+			name := judge.NameOf(judge.SeriesKey{Split: v.Split, Measure: v.Measure})
+			rows[i].Results[name] = nil
+			if v.Missing == "" {
+				rows[i].Results[name] = &v.Value
+			}
+		}
+	}
+	return nil
 }
 
 // mostSearches bounds the searches of a lab, the newest, whose trials a list names.

@@ -140,7 +140,7 @@ func TestPagesOfScriptsUseTheirWords(t *testing.T) {
 	edit(strings.Replace(shellTrainer, "+ 1 / $e }", "+ 1 / $e + 0$seed / 10 }", 1))
 	edit(strings.NewReplacer("lr=0 wd=0", "lr=0 wd=0 seed=0", "--wd) wd=$2;;", "--wd) wd=$2;; --seed) seed=$2;;", "+ 1 / $e }", "+ 1 / $e + $seed / 10 }").Replace(shellTrainer))
 	out, errs := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=6")
-	if !strings.Contains(errs, "  best again, lr ") || strings.Contains(errs, "on all samples") || !strings.Contains(out, "best again") || strings.Contains(out, "all data") || !strings.Contains(out, "  again in 3 runs: test/loss ") || strings.Count(out, "  best again: run ") != 3 || !strings.Contains(out, " ± 0.10 (mean ± standard deviation)\n") {
+	if !strings.Contains(errs, "  best again, lr ") || strings.Contains(errs, "on all samples") || !strings.Contains(out, "best again") || strings.Contains(out, "all data") || !strings.Contains(out, "  again in 3 runs: test/loss ") || strings.Count(out, "  best again: run ") != 3 || !strings.Contains(out, " ± 0.25 (mean ± half of Student’s 95 % interval)\n") {
 		t.Error(out, errs)
 	}
 	status, _ := called(t, 0, "--lab", lab, "study", "status", "found")
@@ -201,7 +201,7 @@ func TestOneWrongTableHidesNothing(t *testing.T) {
 	}
 	called(t, 1, "--lab", lab, "study", "run", file)
 	out, _ := called(t, 0, "--lab", lab, "study", "judge", "mine")
-	for _, part := range []string{"mine: 1 of 2 runs are finished\n", "\nLosses\n", "\n0.5  –", "0 (0 of 1 runs)", "Table \"Misspelt\": no run has test/los; did you mean test/loss?."} {
+	for _, part := range []string{"mine: 1 of 2 runs are finished\n", "\nLosses\n", "\n0.5  –", "0 (0 of 1 runs, 1 failed)", "Table \"Misspelt\": no run has test/los; did you mean test/loss?."} {
 		if !strings.Contains(out, part) {
 			t.Errorf("%q is not in %s", part, out)
 		}

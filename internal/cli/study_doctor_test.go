@@ -362,7 +362,7 @@ func TestAReportTellsWhichSettingsFailed(t *testing.T) {
 	if want := "<pre>collapse --lab " + lab + " study run mine.toml --set lr=0.2 --set 'note=it'\\''s so'\n"; !strings.Contains(repeat, want) || !strings.Contains(repeat, "# --set note=it's so\n"+scriptGrid) {
 		t.Errorf("%s\nlacks %s, or the study's file", repeat, want)
 	}
-	for _, part := range []struct{ title, value string }{{"Last values by settings", "<td>0</td>"}, {"Last values by settings", "<td>0.5</td><td>–</td><td>0 (0 of 1 runs)</td>"}, {"<h3>Failed or unfinished</h3>", "<td>0.5</td>"}, {"<h3>Finished</h3>", "<td>0</td>"}} {
+	for _, part := range []struct{ title, value string }{{"Last values by settings", "<td>0</td>"}, {"Last values by settings", "<td>0.5</td><td>–</td><td>0 (0 of 1 runs, 1 failed)</td>"}, {"<h3>Failed or unfinished</h3>", "<td>0.5</td>"}, {"<h3>Finished</h3>", "<td>0</td>"}} {
 		_, table, found := strings.Cut(string(html), part.title)
 		table, _, _ = strings.Cut(table, "</table>")
 		if !found || !strings.Contains(table, ">wd</th>") || !strings.Contains(table, part.value) {

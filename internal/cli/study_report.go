@@ -15,6 +15,7 @@ import (
 	"collapse.example/collapse/internal/page"
 	"collapse.example/collapse/internal/question"
 	"collapse.example/collapse/internal/recipe"
+	"collapse.example/collapse/internal/search"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/forecast"
@@ -81,6 +82,15 @@ func (c *studyReportCmd) Run(a *app) error {
 	return a.made(result, func() { printReport(a, result, own.Claims) }, result.Index, c.Open)
 }
 
+// inWords says how a search chooses and stops its trials.
+func inWords(f *study.File) string {
+	d := f.Search
+	stops := map[string]string{search.Full: "none is stopped early", search.Hyperband: "Hyperband stops them early", search.ASHA: "ASHA stops them early"}[d.Schedule]
+	chosen := map[string]string{search.Random: "at random", search.Bayes: "by a Gaussian process"}[d.Sampler]
+	return fmt.Sprintf("%s of at most %s%s are chosen %s, %s, and %s is to be %s.", format.Count(d.Trials, "trial"), format.Count(d.Epochs, "epoch"), inEach(f), chosen, stops,
+		d.MetricName(), map[string]string{study.GoalMin: "low", study.GoalMax: "high"}[d.Goal])
+}
+
 // dir is where the page goes.
 func (c *studyReportCmd) dir() string { return cmp.Or(c.Out, filepath.Join("out", c.Name)) }
 
@@ -122,15 +132,15 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, text st
 	if f == nil {
 		return writeStudy(to, findings.Study{ID: c.Name, Title: title, Runs: runs, Asks: questions, File: text, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
 	}
-	made := findings.Recipe{ID: c.Name, Title: title, Study: true, Runs: runs, File: text, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
-		Claims: questions.Claims, Drawings: questions.Drawings, Tables: questions.Tables, Source: "a search of settings"}
+	made := findings.Recipe{ID: c.Name, Title: cmp.Or(s.Title, "A search of settings"), Study: true, Runs: runs, File: text, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
+		Claims: questions.Claims, Drawings: questions.Drawings, Tables: questions.Tables}
 	if made.Searches, err = trials.Searches(lab, f); err != nil {
 		return page.Result{}, err
 	}
 	for _, search := range made.Searches {
 		made.Caption += figure.FoundBySearch(search) + " "
 	}
-	made.Caption += fmt.Sprintf("%d trials of at most %d epochs%s, chosen by %s and stopped by %s, judged by %s.", f.Search.Trials, f.Search.Epochs, inEach(f), f.Search.Sampler, f.Search.Schedule, f.Search.MetricName())
+	made.Caption += inWords(f)
 	found, err := made.Judge()
 	if err != nil {
 		return page.Result{}, err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -18,19 +19,20 @@ import (
 
 // searchRow is the JSON of the search of one combination of the grid.
 type searchRow struct {
-	Where   string     `json:"where,omitempty"`
-	Metric  string     `json:"metric"`
-	Trials  []trialRow `json:"trials"`
-	Best    int        `json:"best"` // number of a trial, from 1; 0: none yet
-	Default *trialRow  `json:"default,omitempty"`
-	Final   []trialRow `json:"final,omitempty"`
-	Spent   int        `json:"epochs"`       // trained by trials that ended
-	Whole   int        `json:"whole_epochs"` // of all trials, had none been stopped early
-	Wanted  int        `json:"wanted_trials"`
-	head    string     // of the column of its values
-	over    bool       // nothing more will be computed
-	full    int        // epochs of a trial that is not stopped early
-	script  bool       // whose runs at the end differ from the trials in their seed alone
+	Where    string     `json:"where,omitempty"`
+	Metric   string     `json:"metric"`
+	Reported []string   `json:"reported,omitempty"` // what a script's trials report, if that is never the metric
+	Trials   []trialRow `json:"trials"`
+	Best     int        `json:"best"` // number of a trial, from 1; 0: none yet
+	Default  *trialRow  `json:"default,omitempty"`
+	Final    []trialRow `json:"final,omitempty"`
+	Spent    int        `json:"epochs"`       // trained by trials that ended
+	Whole    int        `json:"whole_epochs"` // of all trials, had none been stopped early
+	Wanted   int        `json:"wanted_trials"`
+	head     string     // of the column of its values
+	over     bool       // nothing more will be computed
+	full     int        // epochs of a trial that is not stopped early
+	script   bool       // whose runs at the end differ from the trials in their seed alone
 }
 
 // trialRow is the JSON of a trial. Value and Test are null if missing.
@@ -43,6 +45,7 @@ type trialRow struct {
 	Reached  int          `json:"reached"` // the last epoch with values
 	Settings []string     `json:"settings,omitempty"`
 	Value    *float64     `json:"value"`
+	Lacks    string       `json:"lacks,omitempty"`  // what a run that has ended has instead of a value
 	Newest   *float64     `json:"newest,omitempty"` // of a run under way, the value at the last epoch with values
 	Test     *float64     `json:"test_accuracy"`
 	Error    string       `json:"error,omitempty"`
@@ -53,7 +56,7 @@ type trialRow struct {
 }
 
 func trialRowOf(lab *store.Reader, r trials.Row) trialRow {
-	row := trialRow{Role: r.Role, Run: r.Hash, Status: r.Status, Epochs: r.Epochs, Reached: r.Reached, Settings: append(append([]string{}, r.Settings...), r.Final...), Error: r.Error, Command: trainer.Command(lab.RunDir(r.Hash)), Dir: lab.RunDir(r.Hash)}
+	row := trialRow{Role: r.Role, Run: r.Hash, Status: r.Status, Lacks: r.Lacks, Epochs: r.Epochs, Reached: r.Reached, Settings: append(append([]string{}, r.Settings...), r.Final...), Error: r.Error, Command: trainer.Command(lab.RunDir(r.Hash)), Dir: lab.RunDir(r.Hash)}
 	if r.Role == study.RoleTrial {
 		row.Number = r.Number + 1
 	}
@@ -93,7 +96,7 @@ func searchRows(lab *store.Reader, s store.Study) ([]searchRow, error) {
 	}
 	var rows []searchRow
 	for _, p := range found {
-		row := searchRow{over: over && s.Open() == 0, full: f.Search.Epochs, Where: p.Where, Metric: f.Search.MetricName(), head: strings.ToUpper(f.Search.MetricName()), Trials: []trialRow{}, Spent: p.Spent, Whole: p.Whole, Wanted: f.Search.Trials}
+		row := searchRow{over: over && s.Open() == 0, full: f.Search.Epochs, Where: p.Where, Metric: f.Search.MetricName(), head: strings.ToUpper(f.Search.MetricName()), Trials: []trialRow{}, Reported: p.Reported, Spent: p.Spent, Whole: p.Whole, Wanted: f.Search.Trials}
 		if f.Trainer != nil { // a script's own name
 			row.head, row.script = row.Metric, true
 		}
@@ -209,7 +212,7 @@ func (s searchRow) printBest(a *app, t trialRow) {
 		if slices.Contains(again, *t.Value) {
 			own = "; one of them has the value of the trial itself"
 		}
-		a.printf("  again in %s: %s %s (mean ± standard deviation%s)\n", format.Count(len(again), "run"), s.Metric, format.PlusMinus(judge.Mean(again), judge.Deviation(again)), own)
+		a.printf("  again in %s: %s %s (mean ± half of Student’s 95 %% interval%s)\n", format.Count(len(again), "run"), s.Metric, judge.WithHalf(again), own)
 	}
 	if t.Command != "" {
 		a.print("  started as: " + safetext.Line(t.Command) + "\n") // not folded, to be copied
@@ -227,7 +230,7 @@ func (s searchRow) printBest(a *app, t trialRow) {
 func (s searchRow) state(t trialRow) string {
 	switch {
 	case t.Status == store.Done && t.Value == nil && t.Role == study.RoleTrial:
-		return "done, no value"
+		return "done, " + cmp.Or(t.Lacks, "no value")
 	case t.Status == store.Done && t.Epochs < s.full && s.over:
 		return "stopped early"
 	case t.Status == store.Done && t.Epochs < s.full && t.Role == study.RoleTrial:
@@ -249,6 +252,10 @@ func (s searchRow) noBest() string {
 	}
 	if done == 0 {
 		return ""
+	}
+	if len(s.Reported) > 0 {
+		return fmt.Sprintf("no best: no trial reports %s, the metric of the search; they report %s. Name one of these in the file, and start it again: what is computed stays",
+			s.Metric, format.Few(s.Reported, shown))
 	}
 	if slices.ContainsFunc(s.Trials, func(t trialRow) bool { return t.Value != nil }) {
 		return fmt.Sprintf("no best: no trial that went to epoch %d has a value of %s there", s.full, s.Metric)

@@ -3,10 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"text/tabwriter"
 	"time"
 
 	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/inputfile"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/safetext"
 	"collapse.example/collapse/internal/store"
@@ -148,9 +151,29 @@ func whyStill(a *app, lab *store.Reader, s store.Study, row studyRow) (string, e
 func (a *app) onward(lab *store.Reader, name string) (string, error) {
 	runs, err := lab.StudyRuns(name)
 	if len(runs) > 0 && runs[0].Kind == store.Script {
+		if file := fileOfStudy(name); file != "" {
+			return a.next("study run " + format.ShellWord(file)), err
+		}
 		return a.next("study run FILE") + ", with the study's file", err
 	}
 	return a.next("study resume " + name), err
+}
+
+// fileOfStudy is the file in the working folder of the study of a script that is called so; "" if there is none.
+func fileOfStudy(name string) string {
+	entries, err := os.ReadDir(".")
+	if err != nil || len(entries) > mostLike {
+		return ""
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".toml" {
+			continue
+		}
+		if text, err := inputfile.Read(e.Name(), inputfile.Text); err == nil && study.ScriptNamed(e.Name(), text) == name {
+			return e.Name()
+		}
+	}
+	return ""
 }
 
 // mostCompared bounds the finished runs of a script that are compared with each other.

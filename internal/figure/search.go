@@ -12,9 +12,10 @@ import (
 	"collapse.example/collapse/internal/judge"
 )
 
-// OfSearches draws the best so far, every trial over each parameter, and the learning curves.
+// OfSearches draws the best so far, every trial over each parameter, and the learning curves; nothing before a trial has a value.
 func OfSearches(id string, all []judge.Search, runs []judge.Run) []Picture {
-	if len(all) == 0 {
+	valued := func(s judge.Search) bool { return s.Best >= 0 }
+	if !slices.ContainsFunc(all, valued) {
 		return nil
 	}
 	return []Picture{bestPicture(id, all), trialsPicture(id, all), curvesPicture(id, all, runs)}
@@ -50,10 +51,31 @@ func trialsPicture(id string, all []judge.Search) Picture {
 			for _, q := range params {
 				row = append(row, settingDigits(t.Settings[q.Name]))
 			}
-			p.Table.Rows = append(p.Table.Rows, append(row, strconv.Itoa(t.Epochs), format.Digits(t.Value), fmt.Sprintf("%.12s", t.Run)))
+			p.Table.Rows = append(p.Table.Rows, append(row, strconv.Itoa(t.Epochs), shownValue(t), fmt.Sprintf("%.12s", t.Run)))
 		}
 	}
+	p.Table = bySearch(p.Table, all)
 	return p
+}
+
+// shownValue is a trial's value, or what it has instead.
+func shownValue(t judge.SearchTrial) string {
+	if math.IsNaN(t.Value) && t.Lacks != "" {
+		return t.Lacks
+	}
+	return format.Digits(t.Value)
+}
+
+// bySearch drops the first column, the names of the searches, where one search has none.
+func bySearch(t format.Table, all []judge.Search) format.Table {
+	if slices.ContainsFunc(all, func(s judge.Search) bool { return s.Group != "" }) {
+		return t
+	}
+	t.Columns = t.Columns[1:]
+	for i := range t.Rows {
+		t.Rows[i] = t.Rows[i][1:]
+	}
+	return t
 }
 
 // settingDigits shortens a long number for a table.

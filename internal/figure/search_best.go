@@ -27,13 +27,14 @@ func bestPicture(id string, all []judge.Search) Picture {
 	for _, s := range all {
 		for i, best := range s.SoFar() {
 			t := s.Trials[i]
-			row := []string{s.Group, strconv.Itoa(t.Number), strconv.Itoa(t.Epochs), format.Digits(t.Value), "–", "–", fmt.Sprintf("%.12s", t.Run)}
+			row := []string{s.Group, strconv.Itoa(t.Number), strconv.Itoa(t.Epochs), shownValue(t), "–", "–", fmt.Sprintf("%.12s", t.Run)}
 			if best >= 0 {
 				row[4], row[5] = format.Digits(s.Trials[best].Value), strconv.Itoa(s.Trials[best].Number)
 			}
 			p.Table.Rows = append(p.Table.Rows, row)
 		}
 	}
+	p.Table = bySearch(p.Table, all)
 	return p
 }
 
@@ -108,13 +109,7 @@ func FoundInSearches(all []judge.Search) (t format.Table, about string) {
 		}
 		t.Rows = append(t.Rows, append(row, strconv.Itoa(s.Spent), strconv.Itoa(s.Whole)))
 	}
-	if !slices.ContainsFunc(all, func(s judge.Search) bool { return s.Group != "" }) { // one search has no name
-		t.Columns = t.Columns[1:]
-		for i := range t.Rows {
-			t.Rows[i] = t.Rows[i][1:]
-		}
-	}
-	return t, about + ". Epochs: of all trials, and the number had none been stopped."
+	return bySearch(t, all), about + ". Epochs: of all trials, and the number had none been stopped."
 }
 
 func bestSettings(s judge.Search) string {
@@ -135,15 +130,47 @@ func with(settings []string) string {
 	return " with " + format.List(settings)
 }
 
+// noneFound says of a search without a best that no trial has a value, and what they have instead.
+func noneFound(s judge.Search, trials string) string {
+	if len(s.Reported) > 0 {
+		return fmt.Sprintf("%s, and no best: none reports %s, the metric of the search; they report %s.", trials, s.Called, format.Few(s.Reported, mostReported))
+	}
+	return trials + ", and no best: none has a value of " + s.Called + " at its last epoch" + lacking(s) + "."
+}
+
+// mostReported is how many names a sentence says of those that trials report instead of the metric.
+const mostReported = 12
+
+// lacking counts the trials without a value by what they have instead, as in " (3 failed, 1 NaN)".
+func lacking(s judge.Search) string {
+	counts, order := map[string]int{}, []string{}
+	for _, t := range s.Trials {
+		if math.IsNaN(t.Value) && t.Lacks != "" {
+			if counts[t.Lacks]++; counts[t.Lacks] == 1 {
+				order = append(order, t.Lacks)
+			}
+		}
+	}
+	var words []string
+	for _, lack := range order {
+		words = append(words, fmt.Sprintf("%d %s", counts[lack], lack))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(words, ", ") + ")"
+}
+
 // FoundBySearch says in a sentence what a search found.
 func FoundBySearch(s judge.Search) string {
-	words := "Best of " + format.Count(len(s.Trials), "trial")
+	words := format.Count(len(s.Trials), "trial")
 	if s.Group != "" {
 		words += " with " + s.Group
 	}
 	if s.Best < 0 {
-		return words + ": none has a value."
+		return noneFound(s, words)
 	}
+	words = "Best of " + words + lacking(s)
 	again := ""
 	if s.Command != "" {
 		again = fmt.Sprintf(" It was started as %s; the lab has its files in runs/%.12s….", s.Command, s.Trials[s.Best].Run)
@@ -156,7 +183,7 @@ func FoundBySearch(s judge.Search) string {
 		if slices.Contains(s.Again, s.Trials[s.Best].Value) {
 			own = "; one of them has the value of the trial itself"
 		}
-		again += fmt.Sprintf(" Computed again with %s: %s, mean ± standard deviation%s.", format.List(append(slices.Clone(s.With), format.Count(n, "run"))), format.PlusMinus(judge.Mean(s.Again), judge.Deviation(s.Again)), own)
+		again += fmt.Sprintf(" Computed again with %s: %s, mean ± half of Student’s 95 %% interval%s.", format.List(append(slices.Clone(s.With), format.Count(n, "run"))), judge.WithHalf(s.Again), own)
 	}
 	return fmt.Sprintf("%s: %s %s with %s (run %.12s).%s", words, s.Called, format.Digits(s.Trials[s.Best].Value), bestSettings(s), s.Trials[s.Best].Run, again)
 }

@@ -58,10 +58,10 @@ func TestPicturesOfSearches(t *testing.T) {
 	}
 }
 
-// TestASearchTellsOfFurtherRuns: of one its value, of several mean and deviation, of none nothing.
+// TestASearchTellsOfFurtherRuns: of one its value, of several mean and interval, of none nothing.
 func TestASearchTellsOfFurtherRuns(t *testing.T) {
 	s := judgetest.SomeSearches([]float64{0.9}, []float64{0.8})[0]
-	for want, again := range map[string][]float64{"": nil, " Computed once more with mode: raise: 0.750.": {0.75}, " Computed again with mode: raise and 2 runs: 0.70 ± 0.14, mean ± standard deviation.": {0.6, 0.8}} {
+	for want, again := range map[string][]float64{"": nil, " Computed once more with mode: raise: 0.750.": {0.75}, " Computed again with mode: raise and 2 runs: 0.7 ± 1.3, mean ± half of Student’s 95 % interval.": {0.6, 0.8}} {
 		s.Again, s.With = again, []string{"mode: raise"}
 		if got := FoundBySearch(s); !strings.HasSuffix(got, want) || want == "" && strings.Contains(got, "Computed") {
 			t.Errorf("%q, wanted %q", got, want)

@@ -87,7 +87,7 @@ func (r Recipe) Judge() (RecipeFindings, error) {
 		}
 	}
 	f.Pictures = append(f.Pictures, figure.OfSearches(r.ID, r.Searches, r.Runs)...)
-	if len(r.Searches) > 0 {
+	if slices.ContainsFunc(r.Searches, func(s judge.Search) bool { return s.Best >= 0 }) {
 		f.FoundTable, f.FoundAbout = figure.FoundInSearches(r.Searches)
 	}
 	f.Tabled, f.Notes = tabulate(r.Tables, r.Runs, f.Notes)
@@ -138,8 +138,10 @@ func (r Recipe) tiles(done []*judge.JudgedRun, claims []judge.Claim) []format.Ti
 	}
 	tiles := append(HeldTiles(claims),
 		counted(len(done), "finished run", "finished runs"),
-		tile(strconv.Itoa(len(r.Runs)-len(done)), "failed or unfinished"),
-		counted(len(judge.Seeds(seeded(done))), "seed", "seeds"))
+		tile(strconv.Itoa(len(r.Runs)-len(done)), "failed or unfinished"))
+	if seeds := judge.Seeds(seeded(done)); len(seeds) > 0 {
+		tiles = append(tiles, counted(len(seeds), "seed", "seeds"))
+	}
 	if !ofScripts(done) { // of which nobody knows
 		tiles = append(tiles, tile(fmt.Sprintf("%d of %d", terminal, len(done)), "in the terminal phase"))
 	}

@@ -238,7 +238,11 @@ func (f StudyFindings) tiles(gs []*judge.Experiment) []format.Tile {
 	done := len(f.Runs) - f.Failed
 	out := []format.Tile{counted(done, "finished run", "finished runs")}
 	if allScripts(f.Runs) {
-		out = append(out, counted(len(gs), "setting", "settings"), tile(strconv.Itoa(f.Failed), "failed or unfinished"))
+		settings := counted(len(gs), "setting", "settings")
+		if all := settingsAmong(f.Runs); all > len(gs) {
+			settings = tile(fmt.Sprintf("%d of %d", len(gs), all), "settings")
+		}
+		out = append(out, settings, tile(strconv.Itoa(f.Failed), "failed or unfinished"))
 	} else {
 		out = append(out, counted(len(curves), "loss", "losses"))
 		if slices.ContainsFunc(gs, (*judge.Experiment).Noisy) {

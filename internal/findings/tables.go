@@ -86,6 +86,8 @@ func scriptTable(runs []*judge.JudgedRun, keys []string) format.Table {
 			text := "–"
 			if v, ok := s.Last(k.Split, k.Measure); ok {
 				text = format.Measure(k.Measure, v)
+			} else if p, _ := s.Newest(k.Split, k.Measure); p.Missing != "" {
+				text = p.Lack()
 			}
 			row = append(row, text)
 		}

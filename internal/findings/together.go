@@ -46,6 +46,19 @@ func togetherOf(gs []*judge.Experiment, all []judge.Run) *Together {
 	return out
 }
 
+// settingsAmong counts the combinations of settings of runs, finished or not.
+func settingsAmong(runs []judge.Run) int {
+	keys, seen := settingsVaried(judgedRuns(runs)), map[string]bool{}
+	for i := range runs {
+		var text strings.Builder
+		for _, key := range keys {
+			text.WriteString(runs[i].Settings[key] + "\x00")
+		}
+		seen[text.String()] = true
+	}
+	return len(seen)
+}
+
 // settingsVaried are the settings that runs vary, but for the seed and the code.
 func settingsVaried(runs []*judge.JudgedRun) []string {
 	return slices.DeleteFunc(variedKeys(runs), func(key string) bool { return key == "run.seed" || strings.HasPrefix(key, "trainer.") })

@@ -47,9 +47,20 @@ func kind(m fs.FileMode) string {
 	return "not a regular file"
 }
 
-// Open opens a regular file for reading, through links, and never waits. It is a *KindError for anything else.
+// MissingError says that no file has a name.
+type MissingError struct{ Path string }
+
+func (e *MissingError) Error() string { return "there is no file " + e.Path }
+
+// Unwrap makes it an fs.ErrNotExist.
+func (*MissingError) Unwrap() error { return fs.ErrNotExist }
+
+// Open opens a regular file for reading, through links, and never waits. It is a *KindError for anything else, a *MissingError for nothing.
 func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path) // to open a device can change it
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &MissingError{path}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,9 @@ func Headline(gs []*Experiment, claims [][]Claim) (finding, numbers string, fact
 			numbers = "Mean ± standard deviation over runs."
 		}
 		if OnlyScripts(gs) {
+			if numbers != "" { // as in the tables of such runs
+				numbers = "Mean ± half of Student’s 95 % interval over runs."
+			}
 			return "What these runs reported", numbers, facts
 		}
 		return "How far the classes collapsed in these runs", numbers, facts

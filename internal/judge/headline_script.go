@@ -92,7 +92,13 @@ func ownValues(runs []*JudgedRun) string {
 	}
 	var parts []string
 	for _, k := range runs[0].OwnKeys() {
-		parts = append(parts, NameOf(k)+" "+MeanDeviation(runs, 1, func(s *JudgedRun) (float64, bool) { return s.Last(k.Split, k.Measure) }))
+		var last []float64
+		for _, s := range runs {
+			if v, ok := s.Last(k.Split, k.Measure); ok {
+				last = append(last, v)
+			}
+		}
+		parts = append(parts, NameOf(k)+" "+WithHalf(last))
 	}
 	if len(parts) == 0 {
 		return "no values were reported"

@@ -322,7 +322,7 @@ func TestHeadlinesOfScripts(t *testing.T) {
 		"one":             {[]judge.Run{script(t, "a", config, few)}, "One run of a script: lr 0.1235, seed 2", "After 3 epochs: depth 7.00, test/f1 0.500 and train/nc1_pinv 0.250.", nil},
 		"many values":     {[]judge.Run{script(t, "a", config, many)}, "One run of a script: lr 0.1235, seed 2", "After 3 epochs: a 1.00, b 2.00, c 3.00, d 4.00, e 5.00 and f 6.00.", nil},
 		"nothing":         {[]judge.Run{script(t, "a", "", nil)}, "One run of a script", "It has reported no values.", nil},
-		"two":             {[]judge.Run{script(t, "a", `{"run":{"seed":1}}`, few), script(t, "b", `{"run":{"seed":2}}`, map[string]float64{"test/f1": 1, "depth": 7})}, "What these runs reported", "Mean ± standard deviation over runs.", []string{"Script: depth 7 ± 0, test/f1 0.75 ± 0.35, train/nc1_pinv 0.25"}},
+		"two":             {[]judge.Run{script(t, "a", `{"run":{"seed":1}}`, few), script(t, "b", `{"run":{"seed":2}}`, map[string]float64{"test/f1": 1, "depth": 7})}, "What these runs reported", "Mean ± half of Student’s 95 % interval over runs.", []string{"Script: depth 7 ± 0, test/f1 0.8 ± 3.2, train/nc1_pinv 0.25"}},
 		"two, many":       {[]judge.Run{script(t, "a", `{"run":{"seed":1}}`, many), script(t, "b", `{"run":{"seed":2}}`, nil)}, "What these runs reported", "", []string{"Script: a 1, b 2, c 3, d 4, e 5, f 6"}},
 		"two experiments": {[]judge.Run{script(t, "a", `{"x":{"y":1}}`, many), script(t, "b", `{"x":{"y":2}}`, nil)}, "What these runs reported", "", []string{"y 1. Script: a 1, b 2, c 3, d 4, e 5, f 6", "y 2. Script: no values were reported"}},
 	} {

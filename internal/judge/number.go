@@ -126,6 +126,12 @@ func withDeviation(v []float64) string {
 	return format.PlusMinus(Mean(v), Deviation(v))
 }
 
+// WithHalf writes the mean of values ± half of Student's 95 % interval, as tables do.
+func WithHalf(v []float64) string {
+	e := inference.Mean(v)
+	return format.PlusMinus(e.Value, (e.Hi-e.Lo)/2)
+}
+
 func withInterval(e inference.Estimate) string {
 	if math.IsNaN(e.Lo) {
 		return format.Digits(e.Value)

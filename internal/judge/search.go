@@ -23,6 +23,8 @@ type Search struct {
 	With    []string   // the settings of these, but for their seed
 	Spent   int        // epochs of all trials
 	Whole   int        // epochs had none been stopped early
+	// Reported are the names of what a script's trials report, if that is never the metric.
+	Reported []string
 }
 
 // SearchParam is a searched setting.
@@ -44,7 +46,8 @@ type SearchTrial struct {
 type SearchRun struct {
 	Run    string // hash
 	Epochs int
-	Value  float64 // NaN: failed
+	Value  float64 // NaN: none
+	Lacks  string  // what it has instead, in a word or two: failed, NaN, …; "" where nobody knows
 }
 
 // Place is the trial's position on a parameter's axis; false if the parameter has no effect in it.
@@ -56,6 +59,11 @@ func (p SearchParam) Place(t SearchTrial) (x float64, ok bool) {
 	}
 	x, err := strconv.ParseFloat(text, 64)
 	return x, ok && err == nil
+}
+
+// Begun reports whether a trial has ended.
+func (s Search) Begun() bool {
+	return s.Best >= 0 || slices.ContainsFunc(s.Trials, func(t SearchTrial) bool { return t.Lacks != "" })
 }
 
 // Budget is the furthest epoch any trial was trained to.

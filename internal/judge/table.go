@@ -79,6 +79,7 @@ type TableCell struct {
 	N       int      `json:"n"`    // seeds with a value
 	Runs    int      `json:"runs"` // runs with a value
 	Of      int      `json:"of"`   // runs of this combination that finished or failed
+	Failed  int      `json:"failed,omitempty"`
 	Missing string   `json:"missing,omitempty"`
 }
 
@@ -182,6 +183,7 @@ func tableCell(in []*JudgedRun, name string, epoch int64) TableCell {
 	cell, bySeedValues := TableCell{Of: len(in), Mean: Quantity(math.NaN()), Lo: Quantity(math.NaN()), Hi: Quantity(math.NaN())}, map[uint64][]float64{}
 	for _, s := range in {
 		if s.Status == store.Failed {
+			cell.Failed++
 			cell.Missing = cmp.Or(cell.Missing, fmt.Sprintf("run %.12s failed", s.Hash))
 			continue
 		}

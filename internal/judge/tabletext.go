@@ -35,7 +35,11 @@ func (t Tabled) head(i int) string {
 // counted is how many seeds a cell has, with the runs that lack a value.
 func (c TableCell) counted() string {
 	if lack := c.Of - c.Runs; lack > 0 {
-		return fmt.Sprintf("%d (%d of %d runs)", c.N, c.Runs, c.Of)
+		failed := ""
+		if c.Failed > 0 {
+			failed = fmt.Sprintf(", %d failed", c.Failed)
+		}
+		return fmt.Sprintf("%d (%d of %d runs%s)", c.N, c.Runs, c.Of, failed)
 	}
 	return strconv.Itoa(c.N)
 }

@@ -109,12 +109,12 @@ func regular(runs []judge.Run) []judge.Run {
 // mostSearches is how many searches of a study a page has a sentence for.
 const mostSearches = 12
 
-// searched draws the searches of a study, once a trial has a value.
+// searched draws the searches of a study and says what they found, once a trial has ended.
 func (s *Server) searched(lab *store.Reader, name string, runs []judge.Run) ([]findings.Judged, error) {
 	done, stamp := finished(runs)
 	return s.verdicts.get("search "+name, stamp, func() ([]findings.Judged, error) {
 		found, err := s.opt.Searches(lab, name)
-		if begun := func(f judge.Search) bool { return f.Best >= 0 }; err != nil || !slices.ContainsFunc(found, begun) {
+		if err != nil || !slices.ContainsFunc(found, judge.Search.Begun) {
 			return nil, err
 		}
 		loaded, err := onDemand(lab, done)
@@ -122,9 +122,6 @@ func (s *Server) searched(lab *store.Reader, name string, runs []judge.Run) ([]f
 			return nil, err
 		}
 		figures := figure.OfSearches("search", found, loaded)
-		if len(figures) == 0 {
-			return nil, judge.ReadError(loaded)
-		}
 		var words []string
 		for _, f := range found[:min(len(found), mostSearches)] {
 			words = append(words, figure.FoundBySearch(f))

@@ -109,8 +109,11 @@ func (l runsList) Setting(r runRow, key string) string {
 
 // Value is the newest value of a script's run, as a column shows it.
 func (l runsList) Value(r runRow, key judge.SeriesKey) string {
-	if p, ok := r.Newest(key.Split, key.Measure); ok {
+	switch p, ok := r.Newest(key.Split, key.Measure); {
+	case ok:
 		return format.Measure(key.Measure, p.Value)
+	case p.Missing != "":
+		return p.Lack()
 	}
 	return "–"
 }

@@ -3,6 +3,7 @@
 package serve
 
 import (
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -81,7 +82,7 @@ func TestPagesOfAScript(t *testing.T) {
 		"":                                            {"My trainer", "2 of 2 done"},
 		"study?study=mine":                            {"width_of_mine 4", `<select name="width_of_mine">`, "done", "Best so far", "Best of ", "What was tried", "Learning curves", "Wider is better", "cannot tell", "Temperatures"},
 		"study?study=mine&width_of_mine=5":            {"1 of 2 runs", "width_of_mine 5"},
-		"study?study=mine&sort=-test/loss":            {`<th scope="col" aria-sort="descending"><a href="/study?study=mine&amp;sort=test%2Floss#list" data-list>test/loss ↓</a></th>`, ">temperature</a></th>", "<td>3.00</td>", "<td>90.0"},
+		"study?study=mine&sort=-test/loss":            {`<th scope="col" aria-sort="descending"><a href="/study?study=mine&amp;sort=test%2Floss#list" data-list>test/loss ↓</a></th>`, ">temperature</a></th>", "<td>3.00</td>", "<td>90.0", "<td>NaN</td>"},
 		"study?study=mine&state=done":                 {"<h3>Last values</h3>", "<td>0.300</td>", `href="/study/tables/1.tex?study=mine"`, "“Nothing” is not drawn: no run has what it shows."},
 		"study/tables/1.tex?study=mine":               {`\begin{tabular}`, `4 & 0.3 & 1`},
 		"study/tables/1.csv?study=mine":               {"width_of_mine,value,mean,lo,hi,seeds,runs,of,missing\n4,test/loss,0.3,,,1,1,1,"},
@@ -112,6 +113,25 @@ func TestPagesOfAScript(t *testing.T) {
 		}
 		if strings.Contains(body, ">dilation</th>") {
 			t.Errorf("%s has a column of dilations, and no run has any", address)
+		}
+	}
+	searchWithoutABest(t, lab, a)
+}
+
+// searchWithoutABest opens the page of a search whose trials never report its metric: it says so, and draws no mean over trials of different lengths.
+func searchWithoutABest(t *testing.T, lab *store.Lab, run string) {
+	t.Helper()
+	s := startTest(t, Options{Lab: lab.Dir(), Searches: func(*store.Reader, string) ([]judge.Search, error) {
+		trial := judge.SearchTrial{SearchRun: judge.SearchRun{Run: run, Epochs: 3, Value: math.NaN(), Lacks: "no value"}, Number: 1}
+		return []judge.Search{{Metric: "test.los", Called: "test/los", Best: -1, Trials: []judge.SearchTrial{trial}, Reported: []string{"test/loss", "temperature"}}}, nil
+	}})
+	_, body := get(t, http.DefaultClient, "GET", s.URL()+"study?study=mine", nil)
+	if !strings.Contains(body, "1 trial, and no best: none reports test/los, the metric of the search; they report test/loss and temperature.") {
+		t.Errorf("%.2000s", body)
+	}
+	for _, drawn := range []string{"Best so far", "What the script reported"} {
+		if strings.Contains(body, drawn) {
+			t.Errorf("the page shows %q", drawn)
 		}
 	}
 }

@@ -270,9 +270,14 @@ func reported(lab *store.Reader, run store.Run) (string, error) {
 	var words []string
 	for _, k := range keys {
 		for _, v := range newest[0] {
-			if v.Split == k.Split && v.Measure == k.Measure && v.Missing == "" {
-				words = append(words, judge.NameOf(k)+" "+format.Measure(k.Measure, v.Value))
+			if v.Split != k.Split || v.Measure != k.Measure {
+				continue
 			}
+			text := format.Measure(k.Measure, v.Value)
+			if p := (store.Point{Missing: v.Missing}); v.Missing != "" {
+				text = p.Lack()
+			}
+			words = append(words, judge.NameOf(k)+" "+text)
 		}
 	}
 	return strings.Join(words, ", "), nil

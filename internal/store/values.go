@@ -31,6 +31,17 @@ type Point struct {
 	Missing string  // if not "", why there is no value
 }
 
+// Lack is what a table shows of a missing value: NaN, infinite, or no value for another reason.
+func (p Point) Lack() string {
+	switch p.Missing {
+	case notANumber:
+		return "NaN"
+	case infinite:
+		return "infinite"
+	}
+	return "no value"
+}
+
 // Values returns every value of a run, ordered by key, then step; none for an unknown run.
 func (r *Reader) Values(hash string) ([]Value, error) {
 	lines, err := collect(r, scanLine, `SELECT series, step, value, coalesce(missing, '') FROM value
@@ -130,8 +141,11 @@ func finite(x float64, missing string) (float64, string) {
 	return x, missing
 }
 
-// infinite is the reason given for an infinite value.
-const infinite = "the value was infinite"
+// Reasons given for values that are no finite numbers.
+const (
+	notANumber = "the value was not a number (NaN)"
+	infinite   = "the value was infinite"
+)
 
 // Keys returns the series that a run has, sorted.
 func (r *Reader) Keys(hash string) ([]Key, error) {
@@ -294,7 +308,7 @@ func cell(v Value) (value, missing any) {
 	case v.Missing != "":
 		return nil, v.Missing
 	case math.IsNaN(v.Value):
-		return nil, "the value was not a number (NaN)"
+		return nil, notANumber
 	case math.IsInf(v.Value, 0):
 		return nil, infinite
 	}

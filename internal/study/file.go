@@ -104,6 +104,21 @@ type fileTable struct {
 	Claim, Drawing, Table []map[string]any // internal/question reads them: no run depends on them
 }
 
+// ScriptNamed is the name of the study of a script whose file has that text; "" if it is none.
+func ScriptNamed(path string, text []byte) string {
+	var tree struct {
+		Study   struct{ Name string }
+		Trainer map[string]any
+	}
+	if toml.Unmarshal(text, &tree) != nil || tree.Trainer == nil {
+		return ""
+	}
+	return cmp.Or(tree.Study.Name, nameOfFile(path))
+}
+
+// nameOfFile is the name of a study whose file gives none.
+func nameOfFile(path string) string { return strings.TrimSuffix(filepath.Base(path), ".toml") }
+
 // ParseFile is ReadFile for text that was read from the file at path.
 func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, error) {
 	var tree fileTable
@@ -115,7 +130,7 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 			return nil, bad
 		}
 	}
-	f := &File{questions: questions{tree.Claim, tree.Drawing, tree.Table}, Name: cmp.Or(tree.Study.Name, strings.TrimSuffix(filepath.Base(path), ".toml")), Title: tree.Study.Title, Source: string(text),
+	f := &File{questions: questions{tree.Claim, tree.Drawing, tree.Table}, Name: cmp.Or(tree.Study.Name, nameOfFile(path)), Title: tree.Study.Title, Source: string(text),
 		base: train.SettingsIn(tree.Base), subject: trainings{}}
 	if err := CheckName(f.Name); err != nil {
 		bad.add("[study] name: %v", err)

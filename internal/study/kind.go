@@ -174,7 +174,7 @@ func (*trainKind) Headline(lab *store.Reader, hash string) string {
 		if err != nil || len(points) == 0 || points[len(points)-1].Missing != "" {
 			return "–"
 		}
-		return fmt.Sprintf("%.3g", points[len(points)-1].Value)
+		return fmt.Sprintf("%.4g", points[len(points)-1].Value)
 	}
 	return fmt.Sprintf("NC1 %s, test accuracy %s", last("train", "nc1_pinv"), last("test", "accuracy"))
 }

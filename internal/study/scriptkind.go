@@ -129,7 +129,7 @@ func (*scriptKind) Headline(lab *store.Reader, hash string) string {
 			words = append(words, name+": "+last.Missing)
 			continue
 		}
-		words = append(words, fmt.Sprintf("%s %.3g", name, last.Value))
+		words = append(words, fmt.Sprintf("%s %.4g", name, last.Value))
 	}
 	return strings.Join(words, ", ")
 }

@@ -35,6 +35,7 @@ func Table(lab *store.Reader, runs []Selected, format string, w io.Writer) (line
 	if err != nil {
 		return 0, err
 	}
+	keys = append(keys, ofSearches(runs, settings)...)
 	to, err := newTidyWriter(format, append(slices.Clone(tidyColumns), keys...), settings, w)
 	if err != nil {
 		return 0, err
@@ -86,6 +87,32 @@ func settingsOf(lab *store.Reader, selected []Selected) ([]map[string]any, []str
 		}
 	}
 	return study.Settings(runs)
+}
+
+// Columns of the trials of searches. A trial that was trained further has a run for each of its lengths, and the longer one has the epochs of
+// the shorter one, too: rows without continued_in have each epoch of a trial once.
+const (
+	trialNumber = "search.trial"
+	continuedIn = "search.continued_in"
+)
+
+// ofSearches adds to the settings which trial of its search each run is, and which run goes on from it. It returns the columns, if any.
+func ofSearches(runs []Selected, settings []map[string]any) (columns []string) {
+	type place struct{ study, run string }
+	further := map[place]string{}
+	for i, r := range runs {
+		if t := study.TrialOf(r.Payload); t.Role == study.RoleTrial {
+			columns = []string{trialNumber, continuedIn}
+			settings[i][trialNumber] = float64(t.Number + 1)
+			further[place{r.Study, t.From}] = r.Hash
+		}
+	}
+	for i, r := range runs {
+		if next := further[place{r.Study, r.Hash}]; next != "" {
+			settings[i][continuedIn] = next
+		}
+	}
+	return columns
 }
 
 // fillRun spreads a run's texts and settings over the columns.

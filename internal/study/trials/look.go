@@ -2,6 +2,7 @@ package trials
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 
@@ -17,6 +18,7 @@ type Row struct {
 	Error   string
 	Reached int      // the last epoch with values, of this run or of one that it goes on from
 	Value   float64  // the search's metric at the run's last epoch; NaN: none
+	Lacks   string   // what a run that has ended has instead of a value: failed, NaN, no value, …
 	Newest  *float64 // the newest value of a run that is under way; nil: none
 	Test    float64  // test accuracy at that epoch
 }
@@ -32,6 +34,8 @@ type Found struct {
 	Final   []Row // runs on all samples
 	Spent   int   // epochs that trials which ended have values of, each counted once
 	Whole   int   // epochs that all trials would take without early stopping
+	// Reported are the values of a trial, as split/measure, if no trial that is done has the search's metric.
+	Reported []string
 }
 
 // Look reads how far the searches of a study have got, place by place. It reads no data set.
@@ -52,7 +56,7 @@ func Look(lab *store.Reader, f *study.File) ([]Found, error) {
 		}
 		if r.Status == store.Done {
 			row.Reached = row.Epochs
-			if row.Value, err = lastOf(lab, r.Hash, f.Search.Key(), row.Epochs); err != nil {
+			if row.Value, row.Lacks, err = lastOrWhy(lab, r.Hash, f.Search.Key(), row.Epochs); err != nil {
 				return nil, err
 			}
 			if row.Test, err = lastOf(lab, r.Hash, store.Key{Series: "epoch", Split: "test", Measure: "accuracy"}, row.Epochs); err != nil {
@@ -68,6 +72,9 @@ func Look(lab *store.Reader, f *study.File) ([]Found, error) {
 				row.Newest = &newest
 			}
 		}
+		if r.Status == store.Failed {
+			row.Lacks = string(store.Failed)
+		}
 		found[row.Place].take(row)
 	}
 	open := slices.ContainsFunc(runs, func(r store.StudyRun) bool { return r.Status != store.Done && r.Status != store.Failed })
@@ -77,8 +84,26 @@ func Look(lab *store.Reader, f *study.File) ([]Found, error) {
 		if at := found[i].Best; at >= 0 && !open && found[i].whole(f.Search) && found[i].Rows[at].Epochs < f.Search.Epochs {
 			found[i].Best = -1 // those that went on have no values
 		}
+		if err := found[i].unreported(lab, f); err != nil {
+			return nil, err
+		}
 	}
 	return found, nil
+}
+
+// unreported notes what a trial reports, if it has no value of the search's metric, and none of the others has.
+func (f *Found) unreported(lab *store.Reader, def *study.File) error {
+	done := func(r Row) bool { return r.Status == store.Done }
+	at := slices.IndexFunc(f.Rows, done)
+	if at < 0 || slices.ContainsFunc(f.Rows, func(r Row) bool { return !math.IsNaN(r.Value) }) {
+		return nil
+	}
+	err, never := unreported(lab, def, f.Rows[at].Hash), (*UnreportedError)(nil)
+	if errors.As(err, &never) {
+		f.Reported = never.Reported
+		return nil
+	}
+	return err
 }
 
 // whole reports whether all trials have begun, and one went to the last epoch.

@@ -42,7 +42,7 @@ func Searches(lab *store.Reader, f *study.File) (found []judge.Search, err error
 
 // searchOf is the result of the search in one cell.
 func searchOf(d *study.Search, p Found) judge.Search {
-	s := judge.Search{Group: withoutSeed(p.Where), Metric: d.Metric, Called: d.MetricName(), Lowest: d.Goal == "min", Best: p.Best, Spent: p.Spent, Whole: p.Whole,
+	s := judge.Search{Group: withoutSeed(p.Where), Metric: d.Metric, Called: d.MetricName(), Lowest: d.Goal == "min", Best: p.Best, Spent: p.Spent, Whole: p.Whole, Reported: p.Reported,
 		Final: [2]float64{math.NaN(), math.NaN()}}
 	for _, q := range d.Space {
 		has := func(r Row) bool {
@@ -90,9 +90,9 @@ func searchOf(d *study.Search, p Found) judge.Search {
 
 func searchRun(r Row) judge.SearchRun {
 	if r.Status != store.Done {
-		return judge.SearchRun{Run: r.Hash, Epochs: r.Reached, Value: r.Value}
+		return judge.SearchRun{Run: r.Hash, Epochs: r.Reached, Value: r.Value, Lacks: r.Lacks}
 	}
-	return judge.SearchRun{Run: r.Hash, Epochs: r.Epochs, Value: r.Value}
+	return judge.SearchRun{Run: r.Hash, Epochs: r.Epochs, Value: r.Value, Lacks: r.Lacks}
 }
 
 // withoutSeed drops the seed from the description of a combination, such as "seed 2, loss ce".

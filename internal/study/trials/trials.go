@@ -134,7 +134,7 @@ func (r *rounds) nameMetric(ended *coordinator.Ended) {
 	if err != nil || t.Role != study.RoleTrial || strings.HasPrefix(ended.Text, name) {
 		return
 	}
-	words := name + " " + format.Short(v, 3)
+	words := name + " " + format.Short(v, 4)
 	if math.IsNaN(v) {
 		words = name + ": none"
 	}
@@ -153,13 +153,17 @@ func unreported(lab *store.Reader, f *study.File, hash string) error {
 	if err != nil || len(keys) == 0 || slices.Contains(keys, f.Search.Key()) {
 		return err
 	}
-	e := &UnreportedError{Study: f.Name, Metric: f.Search.MetricName(), Run: hash}
+	return &UnreportedError{Study: f.Name, Metric: f.Search.MetricName(), Run: hash, Reported: names(keys)}
+}
+
+// names are the values of epochs, as split/measure.
+func names(keys []store.Key) (out []string) {
 	for _, k := range keys {
 		if k.Series == "epoch" && k.Layer == "" {
-			e.Reported = append(e.Reported, strings.TrimPrefix(k.Split+"/"+k.Measure, "/"))
+			out = append(out, strings.TrimPrefix(k.Split+"/"+k.Measure, "/"))
 		}
 	}
-	return e
+	return out
 }
 
 // plan holds the runs that a search has asked for so far.
@@ -339,12 +343,22 @@ func (p *plan) value(hash string, epochs int) (v float64, known bool, err error)
 
 // lastOf returns a value of a run at its last epoch, NaN if there is none.
 func lastOf(lab *store.Reader, hash string, key store.Key, epochs int) (float64, error) {
+	v, _, err := lastOrWhy(lab, hash, key, epochs)
+	return v, err
+}
+
+// lastOrWhy is lastOf with what stands in place of a missing value: NaN, ∞, or that there is none.
+func lastOrWhy(lab *store.Reader, hash string, key store.Key, epochs int) (v float64, why string, err error) {
 	points, err := lab.Series(hash, key)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
-	if n := len(points); n > 0 && points[n-1].Step == int64(epochs) && points[n-1].Missing == "" {
-		return points[n-1].Value, nil
+	n := len(points)
+	if n == 0 || points[n-1].Step != int64(epochs) {
+		return math.NaN(), "no value", nil
 	}
-	return math.NaN(), nil
+	if last := points[n-1]; last.Missing == "" {
+		return last.Value, "", nil
+	}
+	return math.NaN(), points[n-1].Lack(), nil
 }
