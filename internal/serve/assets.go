@@ -2,7 +2,7 @@ package serve
 
 import (
 	"bytes"
-	"embed"
+	_ "embed"
 	"io/fs"
 	"net/http"
 	"path"
@@ -15,15 +15,10 @@ import (
 	"collapse.example/collapse/internal/zipped"
 )
 
-//go:generate go run ../zipped/gen assets.zip.br assets/*.js assets/*.css
+//go:generate go run ../zipped/gen assets.zip.br assets/*.js assets/*.css assets/*.js.gz
 
-// ownFiles are our scripts and style sheets, vendoredFiles the vendored scripts, compressed as they are sent.
-var (
-	//go:embed assets.zip.br
-	ownFiles []byte
-	//go:embed assets/*.js.gz
-	vendoredFiles embed.FS
-)
+//go:embed assets.zip.br
+var assetFiles []byte
 
 // assets serves the embedded files; their names carry no version, so browsers ask each time and get 304.
 func (s *Server) assets() http.Handler {
@@ -56,25 +51,20 @@ type asset struct {
 var loadAssets = sync.OnceValue(func() map[string]asset {
 	all := map[string]asset{}
 	kinds := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
-	for _, files := range []fs.FS{vendoredFiles, zipped.Files(ownFiles)} {
-		entries, err := fs.ReadDir(files, "assets")
+	files := zipped.Files(assetFiles)
+	entries, err := fs.ReadDir(files, "assets")
+	if err != nil {
+		panic("serve: no assets are embedded")
+	}
+	for _, e := range entries {
+		text, err := fs.ReadFile(files, "assets/"+e.Name())
 		if err != nil {
-			panic("serve: no assets are embedded")
+			panic("serve: an embedded file cannot be read: " + err.Error())
 		}
-		for _, e := range entries {
-			text, err := fs.ReadFile(files, "assets/"+e.Name())
-			if err != nil {
-				panic("serve: an embedded file cannot be read: " + err.Error())
-			}
-			if name, packed := strings.CutSuffix(e.Name(), ".gz"); packed {
-				all[name] = asset{kinds[path.Ext(name)], zipped.Unpack(text), text}
-				continue
-			}
-			if e.Name() == "page.css" {
-				text = append([]byte(styleSheet()), text...)
-			}
-			all[e.Name()] = asset{kinds[path.Ext(e.Name())], text, zipped.Pack(text)}
+		if e.Name() == "page.css" {
+			text = append([]byte(styleSheet()), text...)
 		}
+		all[e.Name()] = asset{kinds[path.Ext(e.Name())], text, zipped.Pack(text)}
 	}
 	return all
 })

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the vendored scripts anew: uPlot as it is published, and of ECharts the parts that draw.js uses. Needs npm and a registry;
-# nobody else does, for the results are in the repository, compressed as browsers get them. Licences lie in ../licenses.
+# nobody else does, for the results are in the repository, compressed. Licences lie in ../licenses.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
