@@ -160,7 +160,7 @@ func TestImagesThatAreNotRead(t *testing.T) {
 	if _, err := readFolder(&Info{Name: "folder"}, root, Train, 14_000); err == nil || !strings.Contains(err.Error(), "2 images of 14000×14000 have more than 1073741824 bytes of pixels; make them smaller with data.size") {
 		t.Error(err)
 	}
-	if err := (&resizer{to: Shape{3, 2, 2}}).read(make([]uint8, 12), filepath.Join(root, "gone.png")); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if err := (&resizer{to: Shape{3, 2, 2}}).read(make([]uint8, 12), filepath.Join(root, "gone.png")); err == nil || !strings.Contains(err.Error(), "there is no file") {
 		t.Error(err)
 	}
 }

@@ -48,18 +48,21 @@ func kind(m fs.FileMode) string {
 }
 
 // MissingError says that no file has a name.
-type MissingError struct{ Path string }
+type MissingError struct {
+	Path string
+	err  error
+}
 
 func (e *MissingError) Error() string { return "there is no file " + e.Path }
 
-// Unwrap makes it an fs.ErrNotExist.
-func (*MissingError) Unwrap() error { return fs.ErrNotExist }
+// Unwrap is the system's error, an *fs.PathError.
+func (e *MissingError) Unwrap() error { return e.err }
 
 // Open opens a regular file for reading, through links, and never waits. It is a *KindError for anything else, a *MissingError for nothing.
 func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path) // to open a device can change it
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &MissingError{path}
+		return nil, &MissingError{path, err}
 	}
 	if err != nil {
 		return nil, err
