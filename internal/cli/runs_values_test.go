@@ -22,8 +22,8 @@ func TestValuesOfARun(t *testing.T) {
 	var out bytes.Buffer
 	printValues(&app{stdout: &out}, values)
 	want := `MEASURE         VALUE  TRAIN          TEST  OTHER
-lr              0.25
 f1                                          0.75
+lr              0.25
 accuracy                              0.5
 nc1_pinv               3              –
 cdnv                   1.5 (epoch 4)  2

@@ -99,10 +99,10 @@ func TestAMetricThatIsNeverReportedIsNamed(t *testing.T) {
 	}
 	called(t, 1, "--lab", lab, "study", "run", misspelt)
 	out, _ := called(t, 0, "--lab", lab, "study", "status", "misspelt")
-	if !strings.Contains(out, "no best: no trial reports test/los, the metric of the search; they report sum and test/loss. Name one") {
+	if !strings.Contains(out, "no best: no trial reports test/los, the metric of the search; they report sum and test/loss. Name one of these in the file, and start it again: what is computed stays; did you mean test/loss?\n") {
 		t.Error(out)
 	}
-	if html := searchReport(t, lab, "misspelt"); !strings.Contains(html, "and no best: none reports test/los, the metric of the search; they report sum and test/loss.") || strings.Contains(html, "Best so far") {
+	if html := searchReport(t, lab, "misspelt"); !strings.Contains(html, "and no best: none reports test/los, the metric of the search; they report sum and test/loss; did you mean test/loss?") || strings.Contains(html, "Best so far") {
 		t.Error(html)
 	}
 }
@@ -165,5 +165,25 @@ func removesTheBest(t *testing.T, file, lab string) {
 	t.Chdir(filepath.Dir(file))
 	if out, _ := called(t, 0, "--lab", lab, "study", "status", "found"); !strings.Contains(out, "study run study.toml\n") {
 		t.Error(out)
+	}
+}
+
+// A space with fewer settings than trials has as many trials as settings: each is tried once, and the search ends.
+func TestASpaceWithFewSettings(t *testing.T) {
+	file, lab := scriptStudy(t, strings.Replace(halving, "lr = { uniform = [0.0, 1.0] }", "lr = { choice = [0.1, 0.3, 0.5] }", 1))
+	_, errs := called(t, 0, "--lab", lab, "study", "run", file)
+	if !strings.Contains(errs, "3 trials, not 9: [search.space] has no more different settings\n") {
+		t.Error(errs)
+	}
+	out, _ := called(t, 0, "--lab", lab, "study", "status", "found")
+	if !strings.HasPrefix(out, "found: done; ") || !strings.Contains(out, "search: 3 of 3 trials begun") || strings.Contains(out, "paused") {
+		t.Error(out)
+	}
+	asha := strings.Replace(strings.Replace(halving, "lr = { uniform = [0.0, 1.0] }", "lr = { choice = [0.1, 0.3] }", 1), "hyperband", "asha", 1)
+	if err := os.WriteFile(file, []byte(asha), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "[search.space] has only 2 different settings: 2 trials never fill") {
+		t.Error(errs)
 	}
 }

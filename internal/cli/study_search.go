@@ -19,6 +19,11 @@ func (c *studyRunCmd) search(a *app, f *study.File, o coordinator.Options) error
 	if _, err := checkedConfigs(f); err != nil {
 		return err
 	}
+	for _, p := range f.Places() {
+		if n := p.Trials(); n < f.Search.Trials {
+			a.notef("%s, not %d: [search.space] has no more different settings%s\n", format.Count(n, "trial"), f.Search.Trials, map[bool]string{true: " with " + p.Where}[p.Where != ""])
+		}
+	}
 	if c.DryRun {
 		return dryRunOfSearch(a, f)
 	}

@@ -11,6 +11,7 @@ import (
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/safetext"
+	"collapse.example/collapse/internal/spelling"
 	trainer "collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
@@ -96,7 +97,7 @@ func searchRows(lab *store.Reader, s store.Study) ([]searchRow, error) {
 	}
 	var rows []searchRow
 	for _, p := range found {
-		row := searchRow{over: over && s.Open() == 0, full: f.Search.Epochs, Where: p.Where, Metric: f.Search.MetricName(), head: strings.ToUpper(f.Search.MetricName()), Trials: []trialRow{}, Reported: p.Reported, Spent: p.Spent, Whole: p.Whole, Wanted: f.Search.Trials}
+		row := searchRow{over: over && s.Open() == 0, full: f.Search.Epochs, Where: p.Where, Metric: f.Search.MetricName(), head: strings.ToUpper(f.Search.MetricName()), Trials: []trialRow{}, Reported: p.Reported, Spent: p.Spent, Whole: p.Whole, Wanted: p.Wanted}
 		if f.Trainer != nil { // a script's own name
 			row.head, row.script = row.Metric, true
 		}
@@ -254,8 +255,8 @@ func (s searchRow) noBest() string {
 		return ""
 	}
 	if len(s.Reported) > 0 {
-		return fmt.Sprintf("no best: no trial reports %s, the metric of the search; they report %s. Name one of these in the file, and start it again: what is computed stays",
-			s.Metric, format.Few(s.Reported, shown))
+		return fmt.Sprintf("no best: no trial reports %s, the metric of the search; they report %s. Name one of these in the file, and start it again: what is computed stays%s",
+			s.Metric, format.Few(s.Reported, shown), spelling.Suggestion(s.Metric, s.Reported))
 	}
 	if slices.ContainsFunc(s.Trials, func(t trialRow) bool { return t.Value != nil }) {
 		return fmt.Sprintf("no best: no trial that went to epoch %d has a value of %s there", s.full, s.Metric)

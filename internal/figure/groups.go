@@ -78,9 +78,13 @@ const mostOwnPanels = 12
 // ownMeasures are the values that scripts report, under their own names: those that a picture draws, and the rest.
 func ownMeasures(runs []*judge.JudgedRun) (drawn, rest []tracked) {
 	all := measuresOf(runs, hasValues)
+	keyOf := func(m tracked) judge.SeriesKey { return judge.SeriesKey{Split: m.splits[0], Measure: m.key} }
+	var order []judge.SeriesKey
 	for i, m := range all {
-		all[i].title = judge.NameOf(judge.SeriesKey{Split: m.splits[0], Measure: m.key})
+		all[i].title, order = judge.NameOf(keyOf(m)), append(order, keyOf(m))
 	}
+	judge.SortOwn(order)
+	slices.SortFunc(all, func(a, b tracked) int { return slices.Index(order, keyOf(a)) - slices.Index(order, keyOf(b)) })
 	n := min(len(all), mostOwnPanels)
 	return all[:n], all[n:]
 }
@@ -110,7 +114,7 @@ func ofGroups(id string, groups []Group, what []tracked) Picture {
 	p.Title = "The measures of collapse against epoch"
 	p.Caption = "The mean over the runs of a group; the band runs from the smallest to the largest. In evaluation mode; training measures use the labels trained on, test labels are never corrupted."
 	if g.OfScripts() {
-		p.Title, p.Caption = "What the script reported, against epoch", "The mean over the runs of a group; the band runs from the smallest to the largest."
+		p.Title, p.Caption = reportedTitle(g), "The mean over the runs of a group; the band runs from the smallest to the largest."
 	}
 	return p
 }

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"collapse.example/collapse/internal/chart"
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/spelling"
 )
 
 // bestPicture is every trial's value in the order the trials were proposed, and the best so far.
@@ -133,7 +135,7 @@ func with(settings []string) string {
 // noneFound says of a search without a best that no trial has a value, and what they have instead.
 func noneFound(s judge.Search, trials string) string {
 	if len(s.Reported) > 0 {
-		return fmt.Sprintf("%s, and no best: none reports %s, the metric of the search; they report %s.", trials, s.Called, format.Few(s.Reported, mostReported))
+		return fmt.Sprintf("%s, and no best: none reports %s, the metric of the search; they report %s%s", trials, s.Called, format.Few(s.Reported, mostReported), cmp.Or(spelling.Suggestion(s.Called, s.Reported), "."))
 	}
 	return trials + ", and no best: none has a value of " + s.Called + " at its last epoch" + lacking(s) + "."
 }

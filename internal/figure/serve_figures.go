@@ -16,7 +16,9 @@ func Curves(runs []judge.Run) Picture {
 	g := eachAlone(runs)
 	if g.OfScripts() {
 		what, _ := ownMeasures(g.Runs)
-		return otherTitle(g, outlined(withoutSpread(trackFigure(g, "measures", g.Runs, what)), runs))
+		p := otherTitle(g, outlined(withoutSpread(trackFigure(g, "measures", g.Runs, what)), runs))
+		p.Title = reportedTitle(g)
+		return p
 	}
 	p := outlined(withoutSpread(trackFigure(g, "measures", g.Runs, mainMeasures)), runs)
 	p.Title = "The measures of collapse against epoch"
@@ -65,9 +67,17 @@ func outlined(p Picture, runs []judge.Run) Picture {
 	return p
 }
 
+// reportedTitle is that of the first values of scripts: where their features were measured, too, nobody knows who said which.
+func reportedTitle(g *judge.Experiment) string {
+	if slices.ContainsFunc(g.Runs, func(s *judge.JudgedRun) bool { return s.OfCollapse() }) {
+		return "What was reported and measured, against epoch"
+	}
+	return "What the script reported, against epoch"
+}
+
 func otherTitle(g *judge.Experiment, p Picture) Picture {
 	if g.OfScripts() {
-		p.Title = "What the script reported, against epoch"
+		p.Title = "Further values against epoch"
 		p.Caption = "The name and the split of each value stand above its axis."
 		return p
 	}

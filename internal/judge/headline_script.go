@@ -38,33 +38,43 @@ func (s *JudgedRun) scriptHeadline() (finding, numbers string) {
 	return finding, "After " + format.Count(int(s.LastStep()), "epoch") + ": " + format.List(parts[:min(len(parts), mostOwnValues)]) + "."
 }
 
-// OwnKeys are the values of a run, but for those of inner layers, as SortOwn sorts them.
+// OwnKeys are the values of a run, but for those of inner layers and for settings that a script reports, as SortOwn sorts them.
 func (r *Run) OwnKeys() []SeriesKey {
-	keys := slices.DeleteFunc(r.Keys(), func(k SeriesKey) bool { return k.Layer != "" })
+	keys := slices.DeleteFunc(r.Keys(), func(k SeriesKey) bool { return k.Layer != "" || r.Restates(k) })
 	SortOwn(keys)
 	return keys
 }
 
-// SortOwn sorts values of a script: names that no measure has come first, then accuracies, NC1 to NC4 of training features, and all others.
+// Restates reports whether a value has the name of a setting of the run, such as the learning rate.
+func (r *Run) Restates(k SeriesKey) bool {
+	_, setting := r.Settings[k.Measure]
+	return setting && k.Split == ""
+}
+
+// SortOwn sorts values of a script: names that no measure has come first, the learning rate last of them, then accuracies, NC1 to NC4 of training
+// features, and all others.
 func SortOwn(keys []SeriesKey) {
 	properties := measure.Properties()
 	rank := func(k SeriesKey) int {
 		if _, known := measure.Lookup(k.Measure); !known {
-			return 0
+			return map[bool]int{true: 1}[k == rate]
 		}
 		at := slices.IndexFunc(properties, func(p measure.Property) bool { return p.Key == k.Measure })
 		switch {
 		case k.Measure == measure.KeyAccuracy:
-			return 1
+			return 2
 		case at >= 0 && k.Split == "train":
-			return 2 + at
+			return 3 + at
 		}
-		return 2 + len(properties)
+		return 3 + len(properties)
 	}
 	slices.SortFunc(keys, func(a, b SeriesKey) int {
 		return cmp.Or(rank(a)-rank(b), strings.Compare(NameOf(a), NameOf(b)))
 	})
 }
+
+// rate is the learning rate as most scripts report it.
+var rate = SeriesKey{Measure: "lr"}
 
 // NameOf is the name under which a script reports a value.
 func NameOf(k SeriesKey) string { return strings.TrimPrefix(k.Split+"/"+k.Measure, "/") }

@@ -15,13 +15,33 @@ func (s *Search) stream(trial int) *rand.Rand {
 func (s *Search) propose(trial int) Point {
 	r := s.stream(trial)
 	if s.cfg.Sampler == Random || trial < s.cfg.Initial {
-		return s.cfg.Space.draw(r)
+		return s.fresh(r)
 	}
 	x, y := s.observed()
 	if len(x) < s.cfg.Initial {
-		return s.cfg.Space.draw(r)
+		return s.fresh(r)
 	}
 	return s.remembered(trial, func() Point { return s.improve(s.believe(fitProcess(s.cfg.Space, x, y)), r) })
+}
+
+// mostDraws is how often a point is drawn until it is a new one.
+const mostDraws = 10_000
+
+// fresh is a point at random, in a space without ranges of numbers one that was not tried, if that is found.
+func (s *Search) fresh(r *rand.Rand) Point {
+	p := s.cfg.Space.draw(r)
+	if !s.cfg.Space.countable() {
+		return p
+	}
+	for n := 0; n < mostDraws && s.tried(p); n++ {
+		p = s.cfg.Space.draw(r)
+	}
+	return p
+}
+
+// tried reports whether a trial has the point.
+func (s *Search) tried(p Point) bool {
+	return slices.ContainsFunc(s.points, func(q Point) bool { return slices.Equal(p, q) })
 }
 
 // observed is what the model learns from: the results of the largest budget of which there are enough,
@@ -94,7 +114,7 @@ func (s *Search) improve(m *process, r *rand.Rand) Point {
 	var at Point
 	most := math.Inf(-1)
 	try := func(p Point) {
-		if slices.ContainsFunc(s.points, func(q Point) bool { return slices.Equal(p, q) }) {
+		if s.tried(p) {
 			return // it would be the same run
 		}
 		mean, sd := m.at(p)
@@ -108,8 +128,8 @@ func (s *Search) improve(m *process, r *rand.Rand) Point {
 	for range nearBest {
 		try(s.cfg.Space.near(best, 0.1, r))
 	}
-	if at == nil { // a space of choices, all of them tried
-		return s.cfg.Space.draw(r)
+	if at == nil { // a space of choices, nearly all of them tried
+		return s.fresh(r)
 	}
 	for width := 0.1; width > 0.1/math.Pow(3, rounds); width /= 3 {
 		around := at

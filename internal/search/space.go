@@ -156,6 +156,43 @@ func (p Param) place(x float64) float64 {
 	return (x - p.Low) / (p.High - p.Low)
 }
 
+// countable reports whether no parameter has a range of numbers.
+func (s Space) countable() bool {
+	return !slices.ContainsFunc(s, func(q Param) bool { return q.Scale != Choice && !q.Whole })
+}
+
+// Size is how many different points there are; most if there are as many, or too many to be counted, or a parameter has a range of numbers.
+func (s Space) Size(most int) int {
+	if !s.countable() || len(s.problems()) > 0 {
+		return most
+	}
+	seen, p := map[string]bool{}, make(Point, len(s))
+	for i, q := range s {
+		p[i] = q.at(0)
+	}
+	for range 100 * (most + 1000) { // many may be the same, where parameters have no effect
+		if seen[fmt.Sprint(s.settle(slices.Clone(p)))] = true; len(seen) >= most {
+			return most
+		}
+		if !s.step(p) {
+			return len(seen)
+		}
+	}
+	return most
+}
+
+// step goes to the next point of a countable space, the first parameter fastest; false after the last.
+func (s Space) step(p Point) bool {
+	for i, q := range s {
+		if p[i]+1 <= q.at(1) {
+			p[i]++
+			return true
+		}
+		p[i] = q.at(0)
+	}
+	return false
+}
+
 // draw is a point at random.
 func (s Space) draw(r *rand.Rand) Point {
 	p := make(Point, len(s))

@@ -160,7 +160,7 @@ func runTiles(row *runRow) []tile {
 		for _, k := range row.OwnKeys() {
 			v, ok := row.Newest(k.Split, k.Measure)
 			switch {
-			case len(values) == mostTiles || k.Measure == measure.KeyAccuracy:
+			case len(values) == mostTiles || k.Measure == measure.KeyAccuracy || k.Split == "train" && isProperty(k.Measure):
 			case ok:
 				values = append(values, tile{format.Measure(k.Measure, v.Value), judge.NameOf(k)})
 			case v.Missing != "":
@@ -177,6 +177,11 @@ func runTiles(row *runRow) []tile {
 		out = append(out, tile{row.Left, "left, about"})
 	}
 	return out
+}
+
+// isProperty reports whether a measure is one of NC1 to NC4, which have tiles of their own.
+func isProperty(key string) bool {
+	return slices.ContainsFunc(measure.Properties(), func(p measure.Property) bool { return p.Key == key })
 }
 
 // mostLogged bounds the values of a script that its log has columns for.
@@ -231,7 +236,10 @@ func logOf(run *judge.Run, columns []logColumn) []logLine {
 func (c logColumn) at(run *judge.Run, epoch int64) string {
 	points := run.Rows(c.of.Split, "", c.of.Measure)
 	i, there := slices.BinarySearchFunc(points, epoch, func(p store.Point, e int64) int { return cmp.Compare(p.Step, e) })
-	if !there || points[i].Missing != "" {
+	switch {
+	case there && points[i].Missing != "" && run.Kind == store.Script:
+		return points[i].Lack()
+	case !there || points[i].Missing != "":
 		return "–"
 	}
 	return c.write(c.of.Measure, points[i].Value)

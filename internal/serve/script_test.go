@@ -87,7 +87,7 @@ func TestPagesOfAScript(t *testing.T) {
 		"study/tables/1.tex?study=mine":               {`\begin{tabular}`, `4 & 0.3 & 1`},
 		"study/tables/1.csv?study=mine":               {"width_of_mine,value,mean,lo,hi,seeds,runs,of,missing\n4,test/loss,0.3,,,1,1,1,"},
 		"study/figures/search-curves.json?study=mine": {"0.1", "0.2", "0.3"},
-		"run/" + a:                                    {"width_of_mine", "<h1>width_of_mine 4</h1>", "test accuracy", "90.0", "What the script reported, against epoch", `data-tile="temperature">3.00</dd>`, `<th scope="col">temperature</th>`, "<tr><td>2</td><td>–</td><td>3.00</td>", "no value after epoch 1 (the value was not a number (NaN))", "pressure: the value was not a number (NaN)", "<code>sh train.sh</code>", "checkpoints among them: <code>" + lab.RunDir(a) + "</code>", "data-output>a &lt; b</pre>"},
+		"run/" + a:                                    {"width_of_mine", "<h1>width_of_mine 4</h1>", "test accuracy", "90.0", "What the script reported, against epoch", `data-tile="temperature">3.00</dd>`, `<th scope="col">temperature</th>`, "<tr><td>2</td><td>NaN</td><td>3.00</td>", "no value after epoch 1 (the value was not a number (NaN))", "pressure: the value was not a number (NaN)", "<code>sh train.sh</code>", "checkpoints among them: <code>" + lab.RunDir(a) + "</code>", "data-output>a &lt; b</pre>"},
 		"compare?run=" + a + "&run=" + b:              {"width_of_mine", ">temperature</th>", "<td>3.00</td>"},
 		"compare?run=" + a + "&run=" + later[0].Hash:  {"<summary>train.sh differs</summary>", "kept no copy of both"},
 		"compare":                                     {a[:12]},

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"encoding/json"
 	"net/url"
 	"slices"
 	"sync"
@@ -150,13 +151,21 @@ func ownColumns(lab *store.Reader, rows []store.Run) (own []judge.SeriesKey, err
 			return nil, err
 		}
 		for _, k := range keys {
-			if k.Series == "epoch" && k.Layer == "" {
-				own = append(own, judge.SeriesKey{Split: k.Split, Measure: k.Measure})
+			if key := (judge.SeriesKey{Split: k.Split, Measure: k.Measure}); k.Series == "epoch" && k.Layer == "" && !isSetting(row, key) {
+				own = append(own, key)
 			}
 		}
 	}
 	judge.SortOwn(own)
 	return own[:min(len(own), mostListed)], nil
+}
+
+// isSetting reports whether a script reports one of its settings.
+func isSetting(row store.Run, key judge.SeriesKey) bool {
+	settings := map[string]any{}
+	err := json.Unmarshal(row.Config, &settings)
+	_, has := settings[key.Measure]
+	return err == nil && has && key.Split == ""
 }
 
 // describe adds what the study says of itself and of its runs.

@@ -21,6 +21,7 @@ type Place struct {
 	base    []string      // settings, without those that are searched
 	space   []SearchParam // the parameters that have an effect here
 	final   []axis        // the grid of the runs on all training samples
+	trials  int
 }
 
 // Places expands the grid into places.
@@ -36,6 +37,7 @@ func (f *File) Places() []*Place {
 				p.space = append(p.space, param)
 			}
 		}
+		p.trials = f.Search.config(p.space, p.number).Space.Size(f.Search.Trials)
 		list = append(list, p)
 	})
 	return list
@@ -65,9 +67,14 @@ func (d *Search) applies(p SearchParam, settings []string, chain int) bool {
 	return true
 }
 
+// Trials is how many there are: those of the file, or all different settings if these are fewer.
+func (c *Place) Trials() int { return c.trials }
+
 // Search returns the search of this place.
 func (c *Place) Search() (*search.Search, error) {
-	return search.New(c.def.config(c.space, c.number))
+	config := c.def.config(c.space, c.number)
+	config.Trials = c.trials
+	return search.New(config)
 }
 
 // Takes reports whether a trial could be one of this place: its settings lie in the space, and it stops at a rung.

@@ -126,7 +126,7 @@ func (*scriptKind) Headline(lab *store.Reader, hash string) string {
 		}
 		name, last := strings.TrimPrefix(key.Split+"/"+key.Measure, "/"), points[len(points)-1]
 		if last.Missing != "" {
-			words = append(words, name+": "+last.Missing)
+			words = append(words, name+" "+last.Lack())
 			continue
 		}
 		words = append(words, fmt.Sprintf("%s %.4g", name, last.Value))

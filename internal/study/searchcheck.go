@@ -2,6 +2,7 @@ package study
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -43,7 +44,11 @@ func (d *Search) check(f *File, bad *FileError) {
 	checked := map[string]bool{}
 	for _, c := range f.Places() {
 		if _, err := c.Search(); err != nil {
-			bad.add("[search] %s", strings.TrimPrefix(err.Error(), "search: "))
+			few := ""
+			if c.trials < d.Trials {
+				few = fmt.Sprintf("[search.space] has only %d different settings: ", c.trials)
+			}
+			bad.add("[search] %s%s", few, strings.TrimPrefix(err.Error(), "search: "))
 			return
 		}
 		c.checkSettings(checked, bad)

@@ -21,7 +21,10 @@ const searchMark = "# A search; written by collapse.\n"
 func (f *File) searchText() string {
 	var b strings.Builder
 	d := f.Search
-	fmt.Fprintf(&b, "%s[study]\nname = %s\ntitle = %s\n", searchMark, train.Literal(f.Name), train.Literal(f.Title))
+	fmt.Fprintf(&b, "%s[study]\nname = %s\n", searchMark, train.Literal(f.Name))
+	if f.Title != "" {
+		fmt.Fprintf(&b, "title = %s\n", train.Literal(f.Title))
+	}
 	if len(f.seeds) > 0 {
 		fmt.Fprintf(&b, "seeds = %s\n", strings.ReplaceAll(fmt.Sprint(f.seeds), " ", ", "))
 	}
@@ -33,13 +36,15 @@ func (f *File) searchText() string {
 		key, value, _ := strings.Cut(s, "=")
 		last[key] = value
 	}
-	b.WriteString("\n[base]\n")
+	if len(last) > 0 {
+		b.WriteString("\n[base]\n")
+	}
 	for _, key := range slices.Sorted(maps.Keys(last)) {
 		fmt.Fprintf(&b, "%q = %s\n", key, last[key])
 	}
 	writeAxes(&b, "grid", f.axes)
 	fmt.Fprintf(&b, "\n[search]\nsampler = %q\nschedule = %q\ntrials = %d\nepochs = %d\nmin_epochs = %d\neta = %d\nbatch = %d\nmetric = %q\ngoal = %q\nseed = %d\ncompare = %t\n",
-		d.Sampler, d.Schedule, d.Trials, d.Epochs, d.MinEpochs, d.Eta, d.Batch, d.Metric, d.Goal, d.Seed, d.Compare)
+		d.Sampler, d.Schedule, d.Trials, d.Epochs, d.MinEpochs, d.Eta, d.Batch, d.MetricName(), d.Goal, d.Seed, d.Compare)
 	b.WriteString("\n[search.space]\n")
 	for _, p := range d.Space {
 		fmt.Fprintf(&b, "%q = { %s }\n", p.Name, p.toml())
@@ -52,7 +57,9 @@ func (f *File) searchText() string {
 }
 
 func writeAxes(b *strings.Builder, table string, axes []axis) {
-	fmt.Fprintf(b, "\n[%s]\n", table)
+	if len(axes) > 0 {
+		fmt.Fprintf(b, "\n[%s]\n", table)
+	}
 	for _, a := range axes {
 		fmt.Fprintf(b, "%q = [%s]\n", a.key, strings.Join(a.values, ", "))
 	}

@@ -28,6 +28,7 @@ func (r Row) ended() bool { return r.Status == store.Done || r.Status == store.F
 // Found is what a search found in one place.
 type Found struct {
 	Where   string
+	Wanted  int   // trials in all
 	Rows    []Row // trials by number, each at the furthest rung that ended, or that was asked for if none has; last those of an earlier version
 	Best    int   // index in Rows of the best among those that went furthest; -1: none
 	Default *Row
@@ -47,7 +48,7 @@ func Look(lab *store.Reader, f *study.File) ([]Found, error) {
 	places := f.Places()
 	found := make([]Found, len(places))
 	for i, c := range places {
-		found[i] = Found{Where: c.Where, Best: -1, Whole: f.Search.Trials * f.Search.Epochs}
+		found[i] = Found{Where: c.Where, Wanted: c.Trials(), Best: -1}
 	}
 	for _, r := range runs {
 		row := Row{Trial: study.TrialOf(r.Payload), Hash: r.Hash, Status: r.Status, Error: r.Error, Reached: int(r.Epoch), Value: math.NaN(), Test: math.NaN()}
@@ -80,7 +81,7 @@ func Look(lab *store.Reader, f *study.File) ([]Found, error) {
 	open := slices.ContainsFunc(runs, func(r store.StudyRun) bool { return r.Status != store.Done && r.Status != store.Failed })
 	for i := range found {
 		found[i].conclude(f.Search.Goal)
-		found[i].Whole = max(f.Search.Trials, len(found[i].Rows)) * f.Search.Epochs
+		found[i].Whole = max(found[i].Wanted, len(found[i].Rows)) * f.Search.Epochs
 		if at := found[i].Best; at >= 0 && !open && found[i].whole(f.Search) && found[i].Rows[at].Epochs < f.Search.Epochs {
 			found[i].Best = -1 // those that went on have no values
 		}
@@ -110,11 +111,11 @@ func (f *Found) unreported(lab *store.Reader, def *study.File) error {
 func (f *Found) whole(d *study.Search) bool {
 	begun := 0
 	for _, r := range f.Rows {
-		if r.Number < d.Trials { // not of an earlier version
+		if r.Number < f.Wanted { // not of an earlier version
 			begun++
 		}
 	}
-	return begun >= d.Trials && slices.ContainsFunc(f.Rows, func(r Row) bool { return r.Epochs >= d.Epochs })
+	return begun >= f.Wanted && slices.ContainsFunc(f.Rows, func(r Row) bool { return r.Epochs >= d.Epochs })
 }
 
 // Ended reports whether the search of a study has begun all its trials and brought one to the last epoch; true for a study that is no search.
@@ -130,8 +131,8 @@ func Ended(lab *store.Reader, s store.Study) (bool, error) {
 	}
 	for _, p := range found {
 		working := slices.ContainsFunc(p.Rows, func(r Row) bool { return r.Status != store.Failed })
-		if !p.whole(f.Search) && (working || len(p.Rows) < f.Search.Trials) {
-			if s.Open() > 0 || len(p.Rows) < f.Search.Trials {
+		if !p.whole(f.Search) && (working || len(p.Rows) < p.Wanted) {
+			if s.Open() > 0 || len(p.Rows) < p.Wanted {
 				return false, nil
 			}
 			plan, err := planOf(lab, f, nil) // without values nobody may go on to the last epoch

@@ -14,7 +14,9 @@ import (
 	"sync/atomic"
 
 	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/search"
+	"collapse.example/collapse/internal/spelling"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/coordinator"
@@ -88,8 +90,8 @@ type UnreportedError struct {
 }
 
 func (e *UnreportedError) Error() string {
-	return fmt.Sprintf("study %s: run %.12s has ended and reported no %s, the metric of [search], so that no trial is better than another; it reported %s. Name one of these in the file, and start it again: what is computed stays",
-		e.Study, e.Run, e.Metric, format.Few(e.Reported, 12))
+	return fmt.Sprintf("study %s: run %.12s has ended and reported no %s, the metric of [search], so that no trial is better than another; it reported %s. Name one of these in the file, and start it again: what is computed stays%s",
+		e.Study, e.Run, e.Metric, format.Few(e.Reported, 12), spelling.Suggestion(e.Metric, e.Reported))
 }
 
 // execute computes rounds until the last has ended, or until there is reason to look at the study anew. It stops when the first trial that ends
@@ -156,12 +158,17 @@ func unreported(lab *store.Reader, f *study.File, hash string) error {
 	return &UnreportedError{Study: f.Name, Metric: f.Search.MetricName(), Run: hash, Reported: names(keys)}
 }
 
-// names are the values of epochs, as split/measure.
+// names are the values of epochs, as split/measure, those that a script reports under names of its own first.
 func names(keys []store.Key) (out []string) {
+	var own []judge.SeriesKey
 	for _, k := range keys {
 		if k.Series == "epoch" && k.Layer == "" {
-			out = append(out, strings.TrimPrefix(k.Split+"/"+k.Measure, "/"))
+			own = append(own, judge.SeriesKey{Split: k.Split, Measure: k.Measure})
 		}
+	}
+	judge.SortOwn(own)
+	for _, k := range own {
+		out = append(out, judge.NameOf(k))
 	}
 	return out
 }
