@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -181,12 +182,13 @@ const mostCompared = 300
 
 // noEffect says which settings of a script changed nothing among the runs that finished last.
 func noEffect(lab *store.Reader, name string) ([]string, error) {
-	done, err := lab.RecentOfStudy(name, store.Done, mostCompared)
-	if err != nil {
+	done, err1 := lab.RecentOfStudy(name, store.Done, mostCompared)
+	failed, err2 := lab.RecentOfStudy(name, store.Failed, mostCompared)
+	if err := errors.Join(err1, err2); err != nil || len(done) == 0 {
 		return nil, err
 	}
 	var hashes []string
-	for _, r := range done {
+	for _, r := range slices.Concat(done, failed) {
 		hashes = append(hashes, r.Hash)
 	}
 	runs, err := judge.LoadOnDemand(lab, hashes...)

@@ -11,7 +11,8 @@ import (
 )
 
 // WithoutEffect says which settings of scripts, and whether the seed, changed nothing: wherever runs differ in one of them alone, they
-// reported the same, to the last bit. Nothing is said of runs that report too little to tell.
+// reported the same, to the last bit. Nothing is said of runs that report too little to tell, and of a setting with only some of whose values runs
+// failed.
 func WithoutEffect(runs []Run) (sentences []string) {
 	var keys []string
 	for _, r := range runs {
@@ -33,7 +34,7 @@ func WithoutEffect(runs []Run) (sentences []string) {
 	}
 	for _, key := range keys {
 		switch same := idle(runs, prints, key); {
-		case same == 0:
+		case same == 0 || partsFailures(runs, key):
 		case slices.Contains(seedKeys, key):
 			sentences = append(sentences, fmt.Sprintf("the seed changes nothing: in %s, seeds gave the same run, to the last bit; they are no replicates", format.Count(same, "comparison")))
 		default:
@@ -43,10 +44,25 @@ func WithoutEffect(runs []Run) (sentences []string) {
 	return sentences
 }
 
+// partsFailures reports whether runs failed with some values of a setting, and with others not.
+func partsFailures(runs []Run, key string) bool {
+	values, failed := map[string]bool{}, map[string]bool{}
+	for _, r := range runs {
+		values[r.Settings[key]] = true
+		if r.Status == store.Failed {
+			failed[r.Settings[key]] = true
+		}
+	}
+	return len(failed) > 0 && len(failed) < len(values)
+}
+
 // idle counts groups of runs that differ in a setting alone and reported the same; 0 if others that do did not.
 func idle(runs []Run, prints []string, key string) (same int) {
 	groups := map[string]map[string]string{} // by the other settings: what was reported by value of the setting
 	for i, r := range runs {
+		if r.Status == store.Failed {
+			continue
+		}
 		rest := maps.Clone(r.Settings)
 		delete(rest, key)
 		where := fmt.Sprint(rest) // sorted by key

@@ -157,6 +157,20 @@ func TestSettingsWithoutEffect(t *testing.T) {
 			t.Errorf("%s: %q; wanted %q", name, got, c.want)
 		}
 	}
+	runs, err := judge.LoadOnDemand(lab.Reader, lrIdle...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := runs[1] // at lr 0.2 alone: the rate did change something
+	failed.Status = store.Failed
+	if got := judge.WithoutEffect(append(runs, failed)); len(got) > 0 {
+		t.Errorf("%q, though runs fail with one value of the setting", got)
+	}
+	also := runs[0]
+	also.Status = store.Failed
+	if got := judge.WithoutEffect(append(runs, failed, also)); len(got) != 1 {
+		t.Errorf("%q, though runs fail with every value of the setting", got)
+	}
 }
 
 // TestScriptsThatReportNoTrainAccuracy: nobody knows how far they fit their labels, so none is left out for it, and a claim about collapse says so.

@@ -82,7 +82,10 @@ class NoRun:
 
     @contextlib.contextmanager
     def tap(self, model, epoch, split="train", **options):
-        """Captures features as collapse.Tap does, with the same options, for the lab to measure with the report of the epoch."""
+        """Captures features as collapse.Tap does, with the same options, for the lab to measure with the report of the epoch.
+
+        Of a model whose outputs hold NaN or infinity nothing is captured, and the script goes on.
+        """
         yield _NoTap()
 
     @contextlib.contextmanager
@@ -185,10 +188,13 @@ class Run(NoRun):
         if split in self._captured:
             raise ValueError("collapse: %s features were captured twice before run.report; each epoch has one capture of a split" % split)
         self._wait_for_room()
-        from .tap import Tap
+        from .runtap import RunTap
         folder = os.path.join(self._info["captures"], "%d-%s" % (epoch, split))
-        with Tap(model, folder, labelled=options.pop("labelled", split != "ood"), **options) as tap:
+        with RunTap(model, folder, labelled=options.pop("labelled", split != "ood"), **options) as tap:
             yield tap
+        if tap.diverged:
+            print("collapse: epoch %d: the model returns NaN or infinity; no %s features are taken" % (epoch, split), file=sys.stderr)
+            return
         self._captured[split] = folder
 
     @contextlib.contextmanager

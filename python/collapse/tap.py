@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import warnings
 
 import numpy as np
@@ -10,6 +11,14 @@ from .arguments import check_arguments, module_named
 from .folders import CORRUPTED, FEATURES, INFO_FILE, LABELS, TRUE_LABELS, CaptureFolder, layer_stream
 from .rows import Dropped, array_of, integers, rows_of, rows_on_device, same_weights, select, to_numpy
 from .shards import ShardWriter
+
+
+def _outside():
+    """The stacklevel, for who calls this, of the first frame that is neither PyTorch's nor this package's: the user's own."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("torch", "collapse", "contextlib"):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 class Tap:
@@ -180,7 +189,7 @@ class Tap:
         """Runs before each forward pass of the model."""
         if module.training and True not in self._modes:
             warnings.warn("collapse: the model is in training mode: batch norm and dropout act on the features, and the "
-                          "weights may change between batches; call model.eval() first", stacklevel=4)
+                          "weights may change between batches; call model.eval() first", stacklevel=_outside())
         self._modes.add(bool(module.training))
         if self._waiting:
             raise RuntimeError("collapse: the model ran twice without labels; call tap.labels(y) after each model(x), "

@@ -260,6 +260,26 @@ class Lab(unittest.TestCase):
         self.assertEqual(self.events()[0]["features"], {split: self.at("captures/3-" + split) for split in ("train", "test", "ood")})
 
     @needs_torch
+    def test_a_model_that_diverged(self):
+        """NaN in any batch: nothing is captured, the block goes on to its end, and the epoch is reported."""
+        for wrong in (0, 1):  # the first batch that holds NaN
+            self.setUp()
+            run, model, ran = resumed(), torch.nn.Sequential(torch.nn.Linear(4, 3)).eval(), []
+            with torch.no_grad(), contextlib.redirect_stderr(io.StringIO()) as said, run.tap(model, 3) as tap:
+                for batch in range(3):
+                    x = torch.full((8, 4), float("nan")) if batch == wrong else torch.randn(8, 4)
+                    ran.append(model(x))
+                    tap.labels(torch.arange(8) % 3)
+            self.assertEqual(len(ran), 3)
+            self.assertEqual(said.getvalue(), "collapse: epoch 3: the model returns NaN or infinity; no train features are taken\n")
+            self.assertFalse(os.path.exists(self.at("captures/3-train")) and os.listdir(self.at("captures/3-train")))
+            run.report(3, {"test/loss": float("nan")})
+            self.assertEqual([(e["features"], e["values"]) for e in self.events()], [({}, {"test/loss": "NaN"})])
+        run, other = resumed(), torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh()).eval()
+        with self.assertRaises(collapse.ClassifierError), torch.no_grad(), run.tap(other, 4):  # other refusals stay
+            other(torch.randn(8, 4))
+
+    @needs_torch
     def test_waits_while_two_captures_are_unread(self):
         run = resumed()
         model = torch.nn.Sequential(torch.nn.Linear(4, 3))
