@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -72,9 +73,10 @@ func (c *exportTo) format(a *app) (string, error) {
 
 // exportedEvents is the JSON of an export for TensorBoard.
 type exportedEvents struct {
-	Dir    string `json:"dir"`
-	Runs   int    `json:"runs"`
-	Values int    `json:"values"`
+	Dir     string `json:"dir"`
+	Runs    int    `json:"runs"`
+	Values  int    `json:"values"`
+	Missing int    `json:"missing"` // in the lab, and left out
 }
 
 func (c *exportTo) export(a *app, names []string) error {
@@ -96,11 +98,17 @@ func (c *exportTo) export(a *app, names []string) error {
 	}
 	if format == "tensorboard" {
 		done := exportedEvents{Dir: c.Tensorboard}
-		if done.Runs, done.Values, err = export.TensorBoard(lab, runs, to); err != nil {
+		n, err := export.TensorBoard(lab, runs, to)
+		if err != nil {
 			return err
 		}
+		done.Runs, done.Values, done.Missing = n.Runs, n.Values, n.Missing
 		return a.emit(done, func() {
-			a.printf("%d values of %d runs; see them with\ntensorboard --logdir %s\n", done.Values, done.Runs, done.Dir)
+			without := ""
+			if n.Missing > 0 {
+				without = fmt.Sprintf(", without %d that are missing", n.Missing)
+			}
+			a.printf("%d values of %d runs%s; see them with\ntensorboard --logdir %s\n", done.Values, done.Runs, without, done.Dir)
 		})
 	}
 	lines := 0

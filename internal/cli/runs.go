@@ -90,7 +90,7 @@ func (c runsShowCmd) Run(a *app, r *store.Reader) error {
 	}
 	if run.Kind == store.Script {
 		shown.Command = trainer.Command(shown.Dir)
-		shown.Output = trainer.Output(shown.Dir, outputLines)
+		shown.Output, shown.Log = trainer.Output(shown.Dir, outputLines)
 	}
 	for _, m := range later {
 		shown.Later = append(shown.Later, laterRow(m))
@@ -99,7 +99,7 @@ func (c runsShowCmd) Run(a *app, r *store.Reader) error {
 }
 
 // outputLines is how much of a script's output runs show shows.
-const outputLines = 8
+const outputLines = 20
 
 // shownRun is what runs show prints.
 type shownRun struct {
@@ -110,6 +110,7 @@ type shownRun struct {
 	Study   string      `json:"study,omitempty"`          // the newest that has it, and what sets it apart there
 	Command string      `json:"command,omitempty"`        // how a script was started
 	Output  string      `json:"output,omitempty"`         // the last lines that a script wrote
+	Log     string      `json:"log,omitempty"`            // the file with all that it wrote, if that is more
 	Values  []lastValue `json:"values"`
 }
 
@@ -180,8 +181,22 @@ func printRun(a *app, run store.Run, shown shownRun) {
 			word = ""
 		}
 	}
+	if shown.Log != "" {
+		a.printf("log      all that it wrote: %s\n", shown.Log)
+	}
 	a.printf("\n")
-	printValues(a, shown.Values)
+	printValues(a, inWords(shown.Values))
+}
+
+// inWords names what a script's run has besides its values.
+func inWords(values []lastValue) []lastValue {
+	out := slices.Clone(values)
+	for i, v := range out {
+		if v.Series == trainer.ReportKey.Series && v.Measure == trainer.ReportKey.Measure {
+			out[i].Measure = "seconds since the report before"
+		}
+	}
+	return out
 }
 
 type runsRmCmd struct {

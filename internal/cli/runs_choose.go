@@ -5,9 +5,11 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/spelling"
 	"collapse.example/collapse/internal/store"
@@ -45,11 +47,17 @@ func (c runsListCmd) choose(r *store.Reader, runs []store.Run) (_ []store.Run, v
 		}
 		runs = slices.DeleteFunc(runs, func(run store.Run) bool {
 			text, has := texts[run.Hash][key]
-			return !has || figure.CompareSettings("", text, value) != 0 && !strings.HasSuffix(study.InWords([]string{key + "=" + text})[0], " "+value) // as lists show it
+			return !has || figure.CompareSettings("", text, value) != 0 && !shownAs(key, text, value)
 		})
 	}
 	values, err = c.order(r, runs, texts)
 	return runs, values, err
+}
+
+// shownAs reports whether a list or a page shows the text of a setting so.
+func shownAs(key, text, value string) bool {
+	x, err := strconv.ParseFloat(text, 64)
+	return strings.HasSuffix(study.InWords([]string{key + "=" + text})[0], " "+value) || err == nil && format.Digits(x) == value
 }
 
 // settingMeant is the setting of that name, or the one whose name ends in it, as lists call it: seed is run.seed.

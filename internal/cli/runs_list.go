@@ -3,12 +3,11 @@ package cli
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"collapse.example/collapse/internal/judge"
+	trainer "collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/train"
@@ -318,26 +317,10 @@ func runInWords(run store.Run, settings, defaults map[string]any, differ []strin
 	return append(words, last...)
 }
 
-// interpreter is the name of a program that runs scripts.
-var interpreter = regexp.MustCompile(`^(python|pypy|julia|Rscript|sh|bash|zsh|perl|ruby|node|env|uv)[0-9.]*(\.exe)?$`)
-
-// scriptName is the file of a script in its command, not the interpreter; "script" if no word looks like one.
-func scriptName(command []any) string {
-	for i, word := range command {
-		name := fmt.Sprint(word)
-		if strings.ContainsRune(name, '.') && !strings.HasPrefix(name, "-") && !(i == 0 && interpreter.MatchString(filepath.Base(name))) {
-			return filepath.Base(name)
-		}
-	}
-	return "script"
-}
-
 // scriptInWords describes a run of a script: its command, then its settings that differ, the seed last.
 func scriptInWords(settings map[string]any, differ []string) []string {
-	words := []string{"script"}
-	if command, ok := settings["trainer.command"].([]any); ok {
-		words[0] = scriptName(command)
-	}
+	command, _ := settings["trainer.command"].([]any)
+	words := []string{trainer.Named(command)}
 	var last []string
 	for _, key := range differ {
 		text := study.SettingText(settings[key])

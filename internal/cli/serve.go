@@ -56,7 +56,7 @@ func (c *serveCmd) Run(a *app) error {
 		return errors.Join(err, server.Close())
 	}
 	if out.Reachable {
-		a.warnPlainText("the page", server.Addr().String(), pageWithTLS)
+		a.warnPlainText("the page", heardAt(c.Listen, server.Addr()), pageWithTLS)
 	}
 	if c.Open {
 		if err := openInBrowser(server.URL()); err != nil {
@@ -108,7 +108,7 @@ func (f besideFlags) beside(a *app) (end func()) {
 	}
 	a.notef("live page: %s\n", server.URL())
 	if server.Reachable() {
-		a.warnPlainText("the page", server.Addr().String(), pageWithTLS)
+		a.warnPlainText("the page", heardAt(f.ServeListen, server.Addr()), pageWithTLS)
 	}
 	if err := openInBrowser(server.URL()); err != nil {
 		a.notef("%v\n", err)

@@ -29,6 +29,16 @@ func reaches(listen, emptyHost string) bool {
 	return err != nil
 }
 
+// heardAt is where a listener at HOST:PORT is heard, with the port that it got and the host as it was asked for.
+func heardAt(listen string, got net.Addr) string {
+	host, _, err := net.SplitHostPort(listen)
+	_, port, wrong := net.SplitHostPort(got.String())
+	if err != nil || wrong != nil || host == "" {
+		return got.String()
+	}
+	return net.JoinHostPort(host, port)
+}
+
 // warnPlainText warns about listening without TLS; how says what to do instead.
 func (a *app) warnPlainText(what, at, how string) {
 	a.notef("warning: other machines reach %s at %s without TLS: anybody who can read the network sees everything as plain text, including the token, and can use it. %s\n", what, at, how)

@@ -229,9 +229,15 @@ func TestInitPrintsLines(t *testing.T) {
 	if whole := linesToAdd("", "3", false); linesToAdd("torch\n"+whole+"torch.save(); run.tap()", "3", true) != "" {
 		t.Error(whole)
 	}
-	space := spaceOf([]scriptFlag{{"lr", "0.1"}, {"width", "16"}, {"drop", "0.0"}, {"amp", "false"}, {"opt", `"sgd"`}, {"one", "1"}})
+	space := spaceOf([]scriptFlag{{Key: "lr", Default: "0.1"}, {Key: "width", Default: "16"}, {Key: "drop", Default: "0.0"}, {Key: "amp", Default: "false"}, {Key: "opt", Default: `"sgd"`}, {Key: "one", Default: "1"}})
 	if want := "# lr = { log_uniform = [0.01, 1] }\n# width = { integer = [8, 32] }\n# drop = { choice = [0.0] }\n# amp = { choice = [false, true] }\n# opt = { choice = [\"sgd\"] }\n# one = { integer = [1, 2] }\n"; space != want {
 		t.Errorf("%s, wanted %s", space, want)
+	}
+	chosen, _ := flagsOf(`p.add_argument("--opt", choices=["sgd", "adam"], default="sgd")
+p.add_argument("--size", default=3, choices=(3, 5,))
+p.add_argument("--other", choices=NAMES, default="a")`)
+	if got, want := spaceOf(chosen), "# opt = { choice = [\"sgd\", \"adam\"] }\n# size = { choice = [3, 5] }\n# other = { choice = [\"a\"] }\n"; got != want {
+		t.Errorf("%s, wanted %s", got, want)
 	}
 	for text, want := range map[string]string{"run.report(e, {'val/f1': f, 'x': 1})": "val/f1", `run.report(epoch=e, values={ "loss" : 1})`: "loss", "run.report(e, values)": "test/loss", "": "test/loss"} {
 		if got := metricOf(text); got != want {

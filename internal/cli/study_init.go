@@ -62,6 +62,7 @@ func (c *studyInitCmd) Run(a *app) error {
 type scriptFlag struct {
 	Key     string `json:"key"`
 	Default string `json:"default"`
+	Choices string `json:"choices,omitempty"` // a list, as TOML
 }
 
 var argparseFlag = regexp.MustCompile(`add_argument\(\s*["']--([A-Za-z][A-Za-z0-9_-]*)["'][^)\n]*?\bdefault\s*=\s*([^,)\n]+)`)
@@ -73,21 +74,44 @@ var switchFlag = regexp.MustCompile(`add_argument\(\s*["']--([A-Za-z][A-Za-z0-9_
 // returned apart, and seed.
 func flagsOf(text string) (found []scriptFlag, epochs string) {
 	found, epochs = []scriptFlag{}, "10"
+	choices := choicesOf(text)
 	for _, m := range argparseFlag.FindAllStringSubmatch(text, 100) {
 		value, ok := pythonValue(strings.TrimSpace(m[2]))
 		if n, err := strconv.Atoi(value); m[1] == "epochs" && err == nil && n > 0 {
 			epochs = value
 		}
 		if ok && m[1] != "epochs" && m[1] != "seed" {
-			found = append(found, scriptFlag{m[1], value})
+			found = append(found, scriptFlag{m[1], value, choices[m[1]]})
 		}
 	}
 	for _, m := range switchFlag.FindAllStringSubmatch(text, 100) {
 		if !slices.ContainsFunc(found, func(f scriptFlag) bool { return f.Key == m[1] }) {
-			found = append(found, scriptFlag{m[1], "false"})
+			found = append(found, scriptFlag{Key: m[1], Default: "false"})
 		}
 	}
 	return found, epochs
+}
+
+var argparseChoices = regexp.MustCompile(`add_argument\(\s*["']--([A-Za-z][A-Za-z0-9_-]*)["'][^)\n]*?\bchoices\s*=\s*[\[(]([^\])\n]+)[\])]`)
+
+// choicesOf are the values to choose from, as a list of TOML, of the flags that a Python script reads with argparse.
+func choicesOf(text string) map[string]string {
+	found := map[string]string{}
+	for _, m := range argparseChoices.FindAllStringSubmatch(text, 100) {
+		var values []string
+		for word := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(m[2]), ","), ",") {
+			value, ok := pythonValue(strings.TrimSpace(word))
+			if !ok {
+				values = nil
+				break
+			}
+			values = append(values, value)
+		}
+		if len(values) > 0 {
+			found[m[1]] = "[" + strings.Join(values, ", ") + "]"
+		}
+	}
+	return found
 }
 
 // pythonValue writes a plain value of Python as TOML.
@@ -111,7 +135,7 @@ func pythonValue(text string) (toml string, ok bool) {
 // spaceOf is a space to search around the defaults of the flags that a script reads, as comments.
 func spaceOf(found []scriptFlag) string {
 	if len(found) == 0 {
-		found = []scriptFlag{{"lr", "0.1"}, {"layers", "4"}, {"opt", `"sgd"`}}
+		found = []scriptFlag{{Key: "lr", Default: "0.1"}, {Key: "layers", Default: "4"}, {Key: "opt", Default: `"sgd"`}}
 	}
 	text := ""
 	for _, f := range found {
@@ -119,6 +143,8 @@ func spaceOf(found []scriptFlag) string {
 		whole, err := strconv.ParseInt(f.Default, 10, 64)
 		x, wrong := strconv.ParseFloat(f.Default, 64)
 		switch {
+		case f.Choices != "":
+			space = "{ choice = " + f.Choices + " }"
 		case err == nil && whole > 0 && whole < math.MaxInt32:
 			space = fmt.Sprintf("{ integer = [%d, %d] }", max(1, whole/2), 2*whole)
 		case err != nil && wrong == nil && x > 0:
@@ -184,7 +210,7 @@ epochs = %-26s# of a whole run
 # min_epochs = 1
 # metric = %-25s# as the script reports it
 # goal = "min"                      # or "max"
-# [search.space]                    # uniform, log_uniform, integer, choice; when: docs/recipes.md, A search
+# [search.space]                    # uniform, log_uniform, integer, choice; when: docs/trainers.md
 %s`
 
 // scriptLine is a line that makes a Python script a run of the lab.
@@ -198,11 +224,12 @@ var scriptLines = []scriptLine{
 	{regexp.MustCompile(`\bimport collapse\b`), `import collapse                                             # pip install ./python of collapse, or have it on PYTHONPATH`, false},
 	{regexp.MustCompile(`\bcollapse\.run\(`), `run = collapse.run()                                        # does nothing outside a lab`, false},
 	{regexp.MustCompile(`\.settings?\b`), `lr = run.setting("lr", 0.1)                                 # or keep argparse, with args = "flags"`, false},
-	{regexp.MustCompile(`\.state\b`), `if run.state: ...                                           # load run.state + "/state": resume here`, false},
+	{regexp.MustCompile(`\.state\b`), `if run.state: ...                                           # load run.state + "/state.pt": resume here`, false},
 	{regexp.MustCompile(`\.epochs\(`), `for epoch in run.epochs(%s):`, false},
-	{regexp.MustCompile(`\.tap\(`), `    with torch.no_grad(), run.tap(model, epoch) as tap:     # features, to measure them
+	{regexp.MustCompile(`\.tap\(`), `    model.eval()
+    with torch.no_grad(), run.tap(model, epoch) as tap:     # features, to measure them
         for x, y in loader: model(x); tap.labels(y)`, true},
-	{regexp.MustCompile(`\.checkpoint\(`), `    with run.checkpoint(epoch) as folder: ...               # save to folder + "/state"`, false},
+	{regexp.MustCompile(`\.checkpoint\(`), `    with run.checkpoint(epoch) as folder: ...               # save to folder + "/state.pt"`, false},
 	{regexp.MustCompile(`\.report\(`), `    run.report(epoch, {"test/loss": loss})`, false},
 	{regexp.MustCompile(`\.done\(`), `run.done()`, false},
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,8 +83,17 @@ func (c *studyReportCmd) Run(a *app) error {
 	return a.made(result, func() { printReport(a, result, own.Claims) }, result.Index, c.Open)
 }
 
-// inWords says how a search chooses and stops its trials.
-func inWords(f *study.File) string {
+// computeOf is what runs have cost; nil for those of scripts, of which nobody knows.
+func computeOf(runs []judge.Run, searched bool, lab *store.Reader) *findings.Compute {
+	if !slices.ContainsFunc(runs, func(r judge.Run) bool { return r.Kind != store.Script }) {
+		return nil
+	}
+	spent := findings.Count(runs, searched, forecast.Runs(lab, ""))
+	return &spent
+}
+
+// searchInWords says how a search chooses and stops its trials.
+func searchInWords(f *study.File) string {
 	d := f.Search
 	stops := map[string]string{search.Full: "none is stopped early", search.Hyperband: "Hyperband stops them early", search.ASHA: "ASHA stops them early"}[d.Schedule]
 	chosen := map[string]string{search.Random: "at random", search.Bayes: "by a Gaussian process"}[d.Sampler]
@@ -116,7 +126,7 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, text st
 	if err != nil {
 		return page.Result{}, err
 	}
-	spent := findings.Count(runs, f != nil, forecast.Runs(lab, ""))
+	spent := computeOf(runs, f != nil, lab)
 	if c.RunPages {
 		notePages(a, runs)
 	}
@@ -130,9 +140,9 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, text st
 		a.notef("watch: %s\n", sentence)
 	}
 	if f == nil {
-		return writeStudy(to, findings.Study{ID: c.Name, Title: title, Runs: runs, Asks: questions, File: text, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages})
+		return writeStudy(to, findings.Study{ID: c.Name, Title: title, Runs: runs, Asks: questions, File: text, Commands: commands, Notes: notes, Generated: time.Now(), Compute: spent, RunPages: c.RunPages})
 	}
-	made := findings.Recipe{ID: c.Name, Title: cmp.Or(s.Title, "A search of settings"), Study: true, Runs: runs, File: text, Commands: commands, Notes: notes, Generated: time.Now(), Compute: &spent, RunPages: c.RunPages,
+	made := findings.Recipe{ID: c.Name, Title: cmp.Or(s.Title, "A search of settings"), Study: true, Runs: runs, File: text, Commands: commands, Notes: notes, Generated: time.Now(), Compute: spent, RunPages: c.RunPages,
 		Claims: questions.Claims, Drawings: questions.Drawings, Tables: questions.Tables}
 	if made.Searches, err = trials.Searches(lab, f); err != nil {
 		return page.Result{}, err
@@ -140,7 +150,7 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, text st
 	for _, search := range made.Searches {
 		made.Caption += figure.FoundBySearch(search) + " "
 	}
-	made.Caption += inWords(f)
+	made.Caption += searchInWords(f)
 	found, err := made.Judge()
 	if err != nil {
 		return page.Result{}, err

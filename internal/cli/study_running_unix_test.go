@@ -136,16 +136,8 @@ func TestALabOfScriptsHasNoReportOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestNamesInTheListOfRuns: of scripts by their file, whatever interpreter runs them, and of a search's runs by what they are in it.
+// TestNamesInTheListOfRuns: a search's runs by what they are in it.
 func TestNamesInTheListOfRuns(t *testing.T) {
-	for want, command := range map[string][]any{
-		"fit.py": {"/home/me/.venv/bin/python3.11", "-u", "src/fit.py", "x.npz"}, "train.sh": {"sh", "train.sh"}, "a.out": {"./a.out", "b.txt"},
-		"script": {"make", "train"}, "t.jl": {"julia", "--threads=1.5", "t.jl"},
-	} {
-		if got := scriptName(command); got != want {
-			t.Errorf("%v: %s, wanted %s", command, got, want)
-		}
-	}
 	for want, trial := range map[string]study.Trial{
 		"": {}, "trial 1": {Role: study.RoleTrial}, "trial 3": {Role: study.RoleTrial, Number: 2}, "earlier trial": {Role: study.RoleTrial, Number: 3},
 		"default": {Role: study.RoleDefault}, "best again": {Role: study.RoleBest}, "default again": {Role: study.RoleDefaultFinal},

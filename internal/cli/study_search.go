@@ -142,7 +142,7 @@ func (s searched) print(a *app) {
 		a.printf("cancelled; continue with: %s\n", a.resume(name))
 	}
 	if s.Failed > 0 {
-		a.printf("%s failed: %s says why, %s marks them to be tried again\n", format.Count(s.Failed, "run"), a.next("study status "+format.ShellWord(name)), a.next("study retry "+format.ShellWord(name)))
+		a.notef("%s failed: %s says why, %s marks them to be tried again\n", format.Count(s.Failed, "run"), a.next("study status "+format.ShellWord(name)), a.next("study retry "+format.ShellWord(name)))
 	}
 }
 

@@ -78,6 +78,9 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
+	running = slices.DeleteFunc(running, func(r store.StudyRun) bool { // it ended between the two looks
+		return slices.ContainsFunc(slices.Concat(failed, last), func(other store.StudyRun) bool { return other.Hash == r.Hash })
+	})
 	searches, err := searchRows(lab, s)
 	if err != nil {
 		return err
@@ -125,7 +128,7 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 		printStudyRuns(a, lab, "failed", failed)
 		printStudyRuns(a, lab, "done last", last)
 		if s.Counts[store.Failed] > 0 {
-			a.printf("\nall that a failed run wrote: %s; to try them again: %s, then compute the study again\n", a.next("runs show RUN"), a.next("study retry "+s.Name))
+			a.printf("\nwhat a failed run wrote last: %s; to try them again: %s, then compute the study again\n", a.next("runs show RUN"), a.next("study retry "+s.Name))
 		}
 	})
 }
@@ -250,6 +253,13 @@ type studyCancelCmd struct {
 }
 
 func (c *studyCancelCmd) Run(a *app, lab *store.Lab) error {
+	before, err := lab.Study(c.Name)
+	if err != nil {
+		return err
+	}
+	if row, err := studyRowOf(lab.Reader, before); err != nil || row.Status == "done" {
+		return errors.Join(err, a.emit(row, func() { a.printf("%s is done: there is nothing to cancel\n", c.Name) }))
+	}
 	if err := lab.CancelStudy(c.Name); err != nil {
 		return err
 	}

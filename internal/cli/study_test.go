@@ -104,7 +104,7 @@ func TestAStudyFromFileToTable(t *testing.T) {
 	events := filepath.Join(t.TempDir(), "events")
 	for _, command := range []string{"export tiny", "study export tiny"} {
 		said, _ := called(t, 0, append(append([]string{"--lab", lab}, strings.Fields(command)...), "--tensorboard", events)...)
-		if files, err := filepath.Glob(filepath.Join(events, "loss_*-*", "events.out.tfevents.*")); err != nil || len(files) != runs || !strings.Contains(said, fmt.Sprintf("of %d runs; see them with", runs)) {
+		if files, err := filepath.Glob(filepath.Join(events, "loss_*-*", "events.out.tfevents.*")); err != nil || len(files) != runs || !strings.Contains(said, fmt.Sprintf("of %d runs, without ", runs)) {
 			t.Errorf("%s: %q, %v; %s", command, files, err, said)
 		}
 	}

@@ -43,7 +43,7 @@ func trialsPicture(id string, all []judge.Search) Picture {
 	p.Table.Columns = append(p.Table.Columns, "epochs", all[0].Called, "run")
 	for _, s := range all {
 		for i, t := range s.Trials {
-			name := strconv.Itoa(t.Number)
+			name := t.Name()
 			if i == s.Best {
 				name += " (best)"
 			}

@@ -29,9 +29,9 @@ func bestPicture(id string, all []judge.Search) Picture {
 	for _, s := range all {
 		for i, best := range s.SoFar() {
 			t := s.Trials[i]
-			row := []string{s.Group, strconv.Itoa(t.Number), strconv.Itoa(t.Epochs), shownValue(t), "–", "–", fmt.Sprintf("%.12s", t.Run)}
+			row := []string{s.Group, t.Name(), strconv.Itoa(t.Epochs), shownValue(t), "–", "–", fmt.Sprintf("%.12s", t.Run)}
 			if best >= 0 {
-				row[4], row[5] = format.Digits(s.Trials[best].Value), strconv.Itoa(s.Trials[best].Number)
+				row[4], row[5] = format.Digits(s.Trials[best].Value), s.Trials[best].Name()
 			}
 			p.Table.Rows = append(p.Table.Rows, row)
 		}

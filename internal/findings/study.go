@@ -105,6 +105,9 @@ func (s Study) Judge() (f StudyFindings, err error) {
 	}
 	all := f.judgeGroups(gs)
 	f.Finding, f.Numbers, f.Facts = judge.Headline(gs, all)
+	if done := len(s.Runs) - f.Failed; f.Failed > 0 && done > 0 {
+		f.Numbers = strings.TrimSpace(fmt.Sprintf("%d of %s finished. %s", done, format.Count(len(s.Runs), "run"), f.Numbers))
+	}
 	if words := collapsed(s.Runs); words != "" {
 		f.Numbers = words + ". " + f.Numbers
 	}

@@ -17,13 +17,7 @@ const mostOwnValues = 6
 // scriptHeadline is that of a run of somebody's own script: its settings, and what it reported last.
 func (s *JudgedRun) scriptHeadline() (finding, numbers string) {
 	finding = "One run of a script"
-	var settings []string
-	for _, key := range slices.Sorted(maps.Keys(s.Settings)) {
-		if !strings.HasPrefix(key, "trainer.") && key != "run.epochs" && key != "run.horizon" {
-			settings = append(settings, ShortKey(key)+" "+ShortValue(s.Settings[key]))
-		}
-	}
-	if len(settings) > 0 {
+	if settings := s.settingsInWords(); len(settings) > 0 {
 		finding += ": " + strings.Join(settings, ", ")
 	}
 	var parts []string
@@ -36,6 +30,16 @@ func (s *JudgedRun) scriptHeadline() (finding, numbers string) {
 		return finding, "It has reported no values."
 	}
 	return finding, "After " + format.Count(int(s.LastStep()), "epoch") + ": " + format.List(parts[:min(len(parts), mostOwnValues)]) + "."
+}
+
+// settingsInWords are all settings of a script but for its length.
+func (r *Run) settingsInWords() (settings []string) {
+	for _, key := range slices.Sorted(maps.Keys(r.Settings)) {
+		if !strings.HasPrefix(key, "trainer.") && key != "run.epochs" && key != "run.horizon" {
+			settings = append(settings, ShortKey(key)+" "+ShortValue(r.Settings[key]))
+		}
+	}
+	return settings
 }
 
 // OwnKeys are the values of a run, but for those of inner layers and for settings that a script reports, as SortOwn sorts them.

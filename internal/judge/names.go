@@ -2,6 +2,7 @@ package judge
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"strings"
 
 	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/script"
+	"collapse.example/collapse/internal/store"
 )
 
 // Names distinguishes runs in a few words: by their differing settings, or by hash if none differ.
@@ -18,6 +21,9 @@ func Names(runs []Run) []string {
 	used := map[string]int{}
 	for i := range runs {
 		words := []string{runs[i].CurveName()}
+		if runs[i].Kind == store.Script {
+			words = runs[i].scriptInWords(len(runs) == 1)
+		}
 		if len(runs) == 1 && runs[i].Loss != "" {
 			if runs[i].Noise > 0 {
 				words = append(words, "η "+format.Decimal(runs[i].Noise))
@@ -39,6 +45,17 @@ func Names(runs []Run) []string {
 		}
 	}
 	return out
+}
+
+// scriptInWords is the file of a script and, of a run alone, all its settings.
+func (r *Run) scriptInWords(alone bool) []string {
+	var config struct{ Trainer struct{ Command []any } }
+	_ = json.Unmarshal(r.Config, &config) // without a command it is called a script
+	words := []string{script.Named(config.Trainer.Command)}
+	if alone {
+		words = append(words, r.settingsInWords()...)
+	}
+	return words
 }
 
 // ShortKey is the part of a key that is shown to people.

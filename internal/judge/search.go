@@ -39,6 +39,7 @@ type SearchParam struct {
 type SearchTrial struct {
 	SearchRun
 	Number   int
+	Earlier  bool // of an earlier version of the search
 	Settings map[string]string
 }
 
@@ -48,6 +49,14 @@ type SearchRun struct {
 	Epochs int
 	Value  float64 // NaN: none
 	Lacks  string  // what it has instead, in a word or two: failed, NaN, …; "" where nobody knows
+}
+
+// Name is what people call the trial.
+func (t SearchTrial) Name() string {
+	if t.Earlier {
+		return "earlier"
+	}
+	return strconv.Itoa(t.Number)
 }
 
 // Place is the trial's position on a parameter's axis; false if the parameter has no effect in it.

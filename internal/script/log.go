@@ -113,9 +113,15 @@ func Command(dir string) string {
 	return lastOf(endOf(dir, rundir.Dir(dir).ScriptCommand(), tailBytes), 1)
 }
 
-// Output is the end of what the script of a run wrote to its output, at most so many lines; "" if there is none, or none that may be read.
-func Output(dir string, lines int) string {
-	return lastOf(endOf(dir, rundir.Dir(dir).ScriptLog(), tailBytes), lines)
+// Output is the end of what the script of a run wrote to its output, at most so many lines; "" if there is none, or none that may be read. rest is
+// the file with all of it, "" if that is all.
+func Output(dir string, lines int) (text, rest string) {
+	path := rundir.Dir(dir).ScriptLog()
+	end := endOf(dir, path, tailBytes)
+	if text = lastOf(end, lines); len(end) == tailBytes || len(text) < len(bytes.TrimSpace(end)) {
+		rest = path
+	}
+	return text, rest
 }
 
 // endOf are at most the last so many bytes of a file below dir, the folder of a run, which anybody may have written.

@@ -68,7 +68,7 @@ func foreign(r *http.Request) bool {
 func (s *Server) admitted(w http.ResponseWriter, r *http.Request) bool {
 	if given := r.URL.Query().Get("token"); given != "" && r.Method == http.MethodGet {
 		if s.gate.admits(given) {
-			s.gate.give(w)
+			s.gate.give(w, s.base)
 			s.redirectWithout(w, r, "token")
 			return false
 		}

@@ -94,7 +94,7 @@ func (g *gate) shows(r *http.Request) bool {
 	return err == nil && g.admits(c.Value)
 }
 
-// give sets the cookie. Lax, so that a link in a colleague's mail works; requests that change anything are also checked by origin.
-func (g *gate) give(w http.ResponseWriter) {
-	http.SetCookie(w, &http.Cookie{Name: g.cookie(), Value: g.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: 30 * 24 * 3600})
+// give sets the cookie, below the path of a proxy for nobody else there. Lax, so that a link in a colleague's mail works; requests that change anything are also checked by origin.
+func (g *gate) give(w http.ResponseWriter, under base) {
+	http.SetCookie(w, &http.Cookie{Name: g.cookie(), Value: g.token, Path: string(under) + "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: 30 * 24 * 3600})
 }

@@ -116,7 +116,7 @@ func furthest(rows []store.Run) []store.Run {
 }
 
 // grouped reads the runs of a study that the filter takes, with all their values, in groups. Degenerate runs are left out, as from all
-// means, unless a state is asked for.
+// means, unless a state is asked for, or the runs are of scripts, which are compared by more than collapse.
 func (s *Server) grouped(q url.Values) (found grouping, err error) {
 	err = s.lab.read(func(lab *store.Reader) error {
 		some, err := s.study(lab, q)
@@ -131,7 +131,7 @@ func (s *Server) grouped(q url.Values) (found grouping, err error) {
 			row := &found.rows[i]
 			switch {
 			case !f.takes(row):
-			case f.state == "" && slices.Contains(row.States(), judge.Degenerate):
+			case f.state == "" && row.Kind != store.Script && slices.Contains(row.States(), judge.Degenerate):
 				found.left++
 			default:
 				rows = append(rows, row.Run.Run)

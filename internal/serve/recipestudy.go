@@ -99,7 +99,9 @@ func (s *Server) together(lab *store.Reader, name string, runs []judge.Run, pict
 
 // regular are the runs without degenerate ones, which are left out of all means, unless all are.
 func regular(runs []judge.Run) []judge.Run {
-	kept := slices.DeleteFunc(slices.Clone(runs), func(r judge.Run) bool { return slices.Contains(r.States(), judge.Degenerate) })
+	kept := slices.DeleteFunc(slices.Clone(runs), func(r judge.Run) bool {
+		return r.Kind != store.Script && slices.Contains(r.States(), judge.Degenerate)
+	})
 	if len(kept) == 0 {
 		return runs
 	}

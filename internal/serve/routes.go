@@ -32,6 +32,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"percent": func(part, whole int) string { return fmt.Sprintf("%.4g%%", 100*float64(part)/float64(max(whole, 1))) },
 		"when":    when,
 		"plain":   plainList,
+		"about":   about,
 
 		"explained": explained,
 	}).ParseFS(zipped.Files(templateFiles), "templates/*.html"))
@@ -204,7 +205,7 @@ func (s *Server) chooseTheme(w http.ResponseWriter, r *http.Request) {
 	if to != "light" && to != "dark" {
 		to = ""
 	}
-	http.SetCookie(w, &http.Cookie{Name: themeCookie, Value: to, Path: "/", SameSite: http.SameSiteLaxMode, MaxAge: 365 * 24 * 3600})
+	http.SetCookie(w, &http.Cookie{Name: themeCookie, Value: to, Path: string(s.base) + "/", SameSite: http.SameSiteLaxMode, MaxAge: 365 * 24 * 3600})
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, localPath(r.URL.Query().Get("back")), http.StatusSeeOther)
 }

@@ -116,7 +116,8 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	p.Log = logOf(&run, p.Columns)
 	p.Rerun = rerun(run.Run, dir)
 	if run.Kind == store.Script {
-		p.Command, p.Output, p.Folder = script.Command(dir), script.Output(dir, logLines), dir
+		p.Command, p.Folder = script.Command(dir), dir
+		p.Output, _ = script.Output(dir, logLines)
 	}
 	s.write(w, http.StatusOK, "run", &p) // a pointer, because the template calls methods of the run
 	return nil

@@ -126,7 +126,7 @@ func searchWithoutABest(t *testing.T, lab *store.Lab, run string) {
 		return []judge.Search{{Metric: "test.los", Called: "test/los", Best: -1, Trials: []judge.SearchTrial{trial}, Reported: []string{"test/loss", "temperature"}}}, nil
 	}})
 	_, body := get(t, http.DefaultClient, "GET", s.URL()+"study?study=mine", nil)
-	if !strings.Contains(body, "1 trial, and no best: none reports test/los, the metric of the search; they report test/loss and temperature.") {
+	if !strings.Contains(body, "1 trial, and no best: none reports test/los, the metric of the search; they report test/loss and temperature; did you mean test/loss?") {
 		t.Errorf("%.2000s", body)
 	}
 	for _, drawn := range []string{"Best so far", "What the script reported"} {

@@ -95,6 +95,14 @@ func (c *counts) left(running []runRow) string {
 	return duration(rest / float64(c.Running))
 }
 
+// about is a duration that is an estimate.
+func about(duration string) string {
+	if strings.HasPrefix(duration, "under") {
+		return duration
+	}
+	return "about " + duration
+}
+
 // duration writes seconds for people.
 func duration(s float64) string {
 	switch {
@@ -199,7 +207,9 @@ func studyOf(study, tag string, kind store.Kind) studyRow {
 		row.Name, key, value = tag, "tag", tag
 	default:
 		row.Name, key, value = "Single runs", "kind", string(kind)
-		if kind != store.Train {
+		if kind == store.Script {
+			row.Name = "Runs of scripts, of no study now"
+		} else if kind != store.Train {
 			row.Name += " of " + string(kind)
 		}
 	}

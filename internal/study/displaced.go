@@ -19,13 +19,15 @@ func Displaced(name string, before []store.StudyRun, items []Item, would bool) s
 		return ""
 	}
 	n := len(before)
+	no := map[bool]string{true: "count no more", false: "counts no more"}[n > 1]
+	if would {
+		no = "would count no more"
+	}
 	if !slices.ContainsFunc(before, func(r store.StudyRun) bool { return TrialOf(r.Payload).Role != RoleBest }) {
-		no := map[bool]string{true: "would count no more", false: "count no more"}[would]
 		return fmt.Sprintf("%s of the former best of %s %s; the lab keeps them (collapse runs list)", format.Count(n, "further run"), name, no)
 	}
 	why, how := "whose settings the file does not ask for any more", "once the change is undone"
 	if changed := changedFiles(before, items); len(changed) > 0 && sameNow(changed, items) {
-		no := map[bool]string{true: "would count no more", false: "count no more"}[would]
 		return fmt.Sprintf("%s of %s %s: by [trainer] same_as, runs of the earlier code count in their place; the lab keeps them (collapse runs list)", format.Count(n, "run"), name, no)
 	} else if len(changed) > 0 {
 		why = "whose code was another (" + format.Few(slices.Sorted(maps.Keys(changed)), 3) + ")"

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"collapse.example/collapse/data"
@@ -129,6 +131,9 @@ func SettingsIn(tree map[string]any) (settings []string) {
 
 // Literal writes a value as TOML, which equals JSON for everything that a configuration holds.
 func Literal(v any) string {
+	if x, ok := v.(float64); ok && math.Abs(x) >= 1<<53 && !math.IsInf(x, 0) { // as digits alone it would be a whole number, too large for TOML
+		return strconv.FormatFloat(x, 'e', -1, 64)
+	}
 	b, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v) // a date or an infinity: no key takes one

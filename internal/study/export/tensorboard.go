@@ -21,17 +21,20 @@ const EventsKind = "event files of TensorBoard"
 // values it wrote; without any the folder stays as it is. A tag is split/measure ("train/nc1_pinv"), or split@layer/measure for a layer; a series other than epochs is a
 // prefix. A step is an epoch. Rows carry no time, so wall times are spread evenly between start and end of the run. Exporting again
 // leaves these runs alone. One run at a time is held in memory.
-func TensorBoard(lab *store.Reader, runs []Selected, to *outfile.Folder) (written, values int, err error) {
+func TensorBoard(lab *store.Reader, runs []Selected, to *outfile.Folder) (n Written, err error) {
 	err = to.Write(func(files *outfile.Files) error {
-		if written, values, err = writeRuns(lab, runs, files); err == nil && written == 0 {
+		if n, err = writeRuns(lab, runs, files); err == nil && n.Runs == 0 {
 			err = fmt.Errorf("none of the %d runs has values yet", len(runs))
 		}
 		return err
 	})
-	return written, values, err
+	return n, err
 }
 
-func writeRuns(lab *store.Reader, runs []Selected, files *outfile.Files) (written, values int, err error) {
+// Written counts what was written, and the values that are missing in the lab, of which event files have nothing.
+type Written struct{ Runs, Values, Missing int }
+
+func writeRuns(lab *store.Reader, runs []Selected, files *outfile.Files) (n Written, err error) {
 	seen := map[string]bool{}
 	for _, r := range runs {
 		if seen[r.Hash] {
@@ -40,22 +43,23 @@ func writeRuns(lab *store.Reader, runs []Selected, files *outfile.Files) (writte
 		seen[r.Hash] = true
 		rows, err := lab.Values(r.Hash)
 		if err != nil {
-			return written, values, err
+			return n, err
 		}
+		all := len(rows)
 		rows = slices.DeleteFunc(rows, func(v store.Value) bool { return v.Missing != "" })
-		if len(rows) == 0 {
+		if n.Missing += all - len(rows); len(rows) == 0 {
 			continue
 		}
 		run, err := lab.Run(r.Hash)
 		if err != nil {
-			return written, values, err
+			return n, err
 		}
 		if err := writeEvents(files.Below(folderName(r)), run, rows); err != nil {
-			return written, values, fmt.Errorf("study: exporting run %.12s: %w", r.Hash, err)
+			return n, fmt.Errorf("study: exporting run %.12s: %w", r.Hash, err)
 		}
-		written, values = written+1, values+len(rows)
+		n.Runs, n.Values = n.Runs+1, n.Values+len(rows)
 	}
-	return written, values, nil
+	return n, nil
 }
 
 // folderName is TensorBoard's name for a run: what sets it apart in its study, and the start of its hash.

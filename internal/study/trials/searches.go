@@ -54,7 +54,7 @@ func searchOf(d *study.Search, p Found) judge.Search {
 		s.Params = append(s.Params, judge.SearchParam{Name: q.Name, Log: q.Scale == search.LogUniform, Low: q.Low, High: q.High, Choices: q.Values})
 	}
 	for _, r := range p.Rows {
-		t := judge.SearchTrial{SearchRun: searchRun(r), Number: r.Number + 1, Settings: map[string]string{}}
+		t := judge.SearchTrial{SearchRun: searchRun(r), Number: r.Number + 1, Earlier: r.Number >= p.Wanted, Settings: map[string]string{}}
 		for _, setting := range r.Settings {
 			key, value, _ := strings.Cut(setting, "=")
 			t.Settings[key] = value
