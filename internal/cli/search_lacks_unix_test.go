@@ -9,6 +9,8 @@ import (
 	stdhtml "html"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -185,5 +187,50 @@ func TestASpaceWithFewSettings(t *testing.T) {
 	}
 	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "[search.space] has only 2 different settings: 2 trials never fill") {
 		t.Error(errs)
+	}
+}
+
+// A search that is given more trials begins some of them at other rungs: what a longer run of a trial has is not computed again.
+func TestMoreTrialsComputeNoEpochAgain(t *testing.T) {
+	file, lab := scriptStudy(t, halving)
+	called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=10") // the tenth, alone in its bracket, goes to the end at once
+	runs := func() map[string][]int { // epochs of the runs of each trial
+		out, _ := called(t, 0, "--lab", lab, "study", "export", "found")
+		rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		column, found := map[string]int{}, map[string][]int{}
+		for i, name := range rows[0] {
+			column[name] = i
+		}
+		for _, row := range rows[1:] {
+			n, err := strconv.Atoi(row[column["run.epochs"]])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if lr := row[column["lr"]]; !slices.Contains(found[lr], n) {
+				found[lr] = append(found[lr], n)
+			}
+		}
+		return found
+	}
+	before := runs()
+	called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=24")
+	again, more := 0, false
+	for lr, epochs := range runs() {
+		had, known := before[lr]
+		if more = more || !known; !known {
+			continue
+		}
+		for _, n := range epochs {
+			if !slices.Contains(had, n) && n < slices.Max(had) {
+				t.Errorf("the trial of lr %s had runs of %v epochs, and was trained for %d once more", lr, had, n)
+			}
+		}
+		again++
+	}
+	if again < 9 || !more {
+		t.Errorf("%d of the first trials are there", again)
 	}
 }

@@ -39,6 +39,43 @@ func (p *plan) unreported(lab *store.Reader, f *study.File) error {
 	return nil
 }
 
+// ended are the finished trials that the study has of a combination, by their settings.
+func (p *plan) ended(c *study.Place) map[string][]store.StudyRun {
+	all := map[string][]store.StudyRun{}
+	for _, r := range p.before {
+		if t := study.TrialOf(r.Payload); r.Status == store.Done && t.Role == study.RoleTrial && c.Takes(t) {
+			key := strings.Join(t.Settings, "\n")
+			all[key] = append(all[key], r)
+		}
+	}
+	return all
+}
+
+// within is the value of a trial at a rung that one of its finished runs went past: where more trials were added, a trial may begin at another
+// rung than before, and its first epochs are those of the longer run. NaN: it has none there.
+func (p *plan) within(c *study.Place, t study.Trial, ended []store.StudyRun) (v float64, has bool, err error) {
+	for _, r := range ended {
+		longer := t
+		if longer.Epochs = study.TrialOf(r.Payload).Epochs; longer.Epochs <= t.Epochs {
+			continue
+		}
+		item, err := p.item(c, longer)
+		if err != nil || item.Hash != r.Hash { // of other code
+			return 0, false, err
+		}
+		points, err := p.lab.Series(r.Hash, p.def.Key())
+		if err != nil {
+			return 0, false, err
+		}
+		for _, point := range points {
+			if point.Step == int64(t.Epochs) && point.Missing == "" {
+				return p.signed(point.Value), true, nil
+			}
+		}
+	}
+	return math.NaN(), false, nil
+}
+
 // earlier is a trial that the study has computed before, and its value.
 type earlier struct {
 	study.Trial

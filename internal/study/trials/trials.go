@@ -246,22 +246,29 @@ func (p *plan) place(c *study.Place, memo *search.Memo) error {
 		return err
 	}
 	s.Remember(memo)
+	ended := p.ended(c)
 	hashes := map[[2]int]string{}  // by trial and epochs
 	asked := map[int]study.Trial{} // of each number, the longest
 	var failed error
 	missing := s.Replay(func(j search.Job) (float64, bool) {
 		t := study.Trial{Role: study.RoleTrial, Number: j.Trial, Epochs: j.Budget, Settings: c.Settings(j.Point), From: hashes[[2]int{j.Trial, j.From}]}
 		asked[j.Trial] = t
-		hash, err := p.add(c, t)
+		item, err := p.item(c, t)
 		if err != nil {
 			failed = err
 			return 0, false
 		}
-		hashes[[2]int{j.Trial, j.Budget}] = hash
-		value, known, err := p.value(hash, j.Budget)
+		value, known, err := p.value(item.Hash, j.Budget)
+		if err == nil && !known {
+			if within, has, wrong := p.within(c, t, ended[strings.Join(t.Settings, "\n")]); has || wrong != nil {
+				failed = wrong
+				return within, has
+			}
+		}
 		if err != nil {
 			failed = err
 		}
+		p.items, hashes[[2]int{j.Trial, j.Budget}] = append(p.items, item), item.Hash
 		return value, known
 	})
 	further, err := p.further(c, asked)
@@ -340,12 +347,17 @@ func (p *plan) value(hash string, epochs int) (v float64, known bool, err error)
 		return math.NaN(), true, nil
 	case store.Done:
 		v, err := lastOf(p.lab, hash, p.def.Key(), epochs)
-		if p.def.Goal == study.GoalMin {
-			v = -v
-		}
-		return v, true, err
+		return p.signed(v), true, err
 	}
 	return 0, false, nil
+}
+
+// signed is a value of the metric with the sign that makes larger better.
+func (p *plan) signed(v float64) float64 {
+	if p.def.Goal == study.GoalMin {
+		return -v
+	}
+	return v
 }
 
 // lastOf returns a value of a run at its last epoch, NaN if there is none.
