@@ -161,6 +161,12 @@ func removesTheBest(t *testing.T, file, lab string) {
 	if !ok {
 		t.Fatal(out)
 	}
+	if lr, ok := best.Config["lr"].(float64); !ok || best.Settings[0] != fmt.Sprintf("lr=%v", lr) || best.Checkpoint != filepath.Join(best.Dir, "ckpt", "9") {
+		t.Errorf("%+v", best)
+	}
+	if text, _ := called(t, 0, "--lab", lab, "study", "status", "found"); !strings.Contains(text, "\n  its checkpoint: "+best.Checkpoint+"\n") {
+		t.Error(text)
+	}
 	if out, _ := called(t, 0, "--lab", lab, "runs", "rm", best.Run); !strings.Contains(out, "removed 1 run\nfound now lacks 1 run, with trial ") || !strings.Contains(out, ", which was its best: to run it again computes what it lacks\n") {
 		t.Error(out)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/rundir"
 	"collapse.example/collapse/internal/safetext"
 	trainer "collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/spelling"
@@ -54,6 +56,9 @@ type trialRow struct {
 	Code     string       `json:"code,omitempty"`    // of a script: its files, with the beginnings of their SHA-256
 	Copy     string       `json:"copy,omitempty"`    // a folder with a copy of that code, if this machine has one
 	Dir      string       `json:"dir"`               // of the run's files
+	// Config are the settings by name; Checkpoint is the folder of the newest checkpoint, "" if there is none.
+	Config     map[string]any `json:"config,omitempty"`
+	Checkpoint string         `json:"checkpoint,omitempty"`
 }
 
 func trialRowOf(lab *store.Reader, r trials.Row) trialRow {
@@ -64,11 +69,30 @@ func trialRowOf(lab *store.Reader, r trials.Row) trialRow {
 	if !math.IsNaN(r.Value) {
 		row.Value = &r.Value
 	}
-	row.Newest = r.Newest
+	row.Newest, row.Config = r.Newest, settingsByName(row.Settings)
+	if dir := rundir.Dir(row.Dir); r.Status == store.Done {
+		if epoch := dir.NewestCheckpoint(r.Epochs); epoch > 0 {
+			row.Checkpoint = dir.Checkpoint(epoch)
+		}
+	}
 	if !math.IsNaN(r.Test) {
 		row.Test = &r.Test
 	}
 	return row
+}
+
+// settingsByName are settings such as opt="sgd" as an object.
+func settingsByName(settings []string) map[string]any {
+	config := map[string]any{}
+	for _, s := range settings {
+		key, value, _ := strings.Cut(s, "=")
+		var v any
+		if json.Unmarshal([]byte(value), &v) != nil {
+			v = value // a date, for example
+		}
+		config[key] = v
+	}
+	return config
 }
 
 // readCode finds the code of a script's run.
@@ -218,6 +242,9 @@ func (s searchRow) printBest(a *app, t trialRow) {
 	if t.Command != "" {
 		a.print("  started as: " + safetext.Line(t.Command) + "\n") // not folded, to be copied
 		a.print("  with: " + safetext.Line(strings.Join(t.Settings, " ")) + "\n")
+	}
+	if t.Checkpoint != "" {
+		a.print("  its checkpoint: " + safetext.Line(t.Checkpoint) + "\n")
 	}
 	if t.Code != "" {
 		a.printf("  code: %s\n", t.Code)

@@ -195,6 +195,7 @@ func TestStudyCallsThatAreWrong(t *testing.T) {
 		{1, "there is no lab", "study run nosuch"},
 		{2, "there is no file nosuch.toml\n", "study run nosuch.toml"},
 		{2, "; did you mean " + file + "?", "study run " + strings.Replace(file, ".toml", "s.toml", 1)},
+		{2, "[grid] optim.lr is a range to search: it belongs in [search.space]", "study run " + file + " --set optim.lr.log_uniform=[0.1,1]"},
 		{2, "cannot join without", "study run " + file + " --workers 0"},
 		{2, "leave one out", "study run " + file + " --listen :0 --nats nats://x"},
 		{2, "go together", "study run " + file + " --listen :0 --cert " + file},

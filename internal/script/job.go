@@ -50,7 +50,7 @@ func failed(format string, args ...any) error { return &FailedError{fmt.Sprintf(
 type NotAllowedError struct{}
 
 func (*NotAllowedError) Error() string {
-	return "script: this process may start no scripts: `collapse study run FILE` starts those of a file, and workers those of the folder that --allow-scripts names"
+	return "script: this process may start none without --allow-scripts DIR, the folder with the code; `collapse study run FILE` starts those of a file"
 }
 
 // Durations of an attempt.

@@ -212,6 +212,9 @@ func (r *Reader) wrap(err error) error {
 	if row := r.foreign(err); row != nil {
 		return row
 	}
+	if strings.HasPrefix(err.Error(), "store: ") { // it says what is wrong in this lab
+		return err
+	}
 	return fmt.Errorf("store: %s: %w", databasePath(r.dir), err)
 }
 

@@ -211,6 +211,10 @@ func (f *File) setAxis(key string, values []any, bad *FileError) {
 	if len(values) == 0 {
 		bad.add("[grid] %s has no values, so there would be no run", key)
 	}
+	if at := strings.LastIndexByte(key, '.'); at > 0 && slices.Contains(spaceKinds, key[at+1:]) {
+		bad.add("[grid] %s is a range to search: it belongs in [search.space]; a grid has lists of values", key[:at])
+		return
+	}
 	f.axes = append(slices.DeleteFunc(f.axes, func(x axis) bool { return x.key == key }), axis{key, literals(values)})
 }
 

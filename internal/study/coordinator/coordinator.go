@@ -241,8 +241,8 @@ func (e *coordinator) mayStart() error {
 	defer e.mu.Unlock()
 	for _, run := range e.open {
 		if run.Kind == store.Script && e.o.Slots > 0 && e.o.Scripts == "" {
-			return fmt.Errorf("study: runs of %s are a script's, which only `collapse study run FILE` starts, of the file named there, and `collapse study resume NAME --allow-scripts DIR`, of the code in DIR",
-				strings.Join(e.names, ", "))
+			return fmt.Errorf("study: runs of %s are a script's, which only `collapse study run FILE` starts, of the file named there, and `collapse study resume %s --allow-scripts DIR`, of the code in DIR",
+				strings.Join(e.names, ", "), strings.Join(e.names, " "))
 		}
 	}
 	return nil

@@ -2,7 +2,10 @@ package export
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
+	"collapse.example/collapse/internal/spelling"
 	"collapse.example/collapse/internal/store"
 )
 
@@ -38,7 +41,7 @@ func Select(lab *store.Reader, names []string) ([]Selected, error) {
 		if !known[name] {
 			r, err := lab.Find(name)
 			if err != nil {
-				return nil, fmt.Errorf("study: %q is neither a study of the lab nor the start of one run's hash: %w", name, err)
+				return nil, fmt.Errorf("study: %q is neither a study of the lab nor the start of one run's hash%s: %w", name, spelling.Suggestion(name, slices.Collect(maps.Keys(known))), err)
 			}
 			add(alone(r))
 			continue
