@@ -3,6 +3,7 @@ package chart
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -47,13 +48,34 @@ var fontMutex sync.Mutex
 
 // Bold reports whether the bold face has a character: one of those that titles are usually of. gen leaves out the outlines of others.
 func Bold(r rune) bool {
-	for _, of := range [][2]rune{{0, 0x52f}, {0x1d2c, 0x1d6a}, {0x1e00, 0x22ff}, {0x27e6, 0x27eb}} { // Latin, Greek, Cyrillic; small letters; signs, arrows, mathematics; brackets
-		if of[0] <= r && r <= of[1] {
-			return true
-		}
-	}
-	return false
+	return within(boldRanges, r)
 }
+
+// Drawn reports whether figures as PNG draw a character. gen leaves out the outlines of others, such as playing cards, Braille and syllabaries.
+func Drawn(r rune) bool { return within(drawnRanges, r) }
+
+func within(ranges [][2]rune, r rune) bool {
+	return slices.ContainsFunc(ranges, func(of [2]rune) bool { return of[0] <= r && r <= of[1] })
+}
+
+// drawable is a text with □ for what is not drawn.
+func drawable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if Drawn(r) {
+			return r
+		}
+		return '□'
+	}, text)
+}
+
+// drawnRanges are alphabets, punctuation, mathematics, arrows, boxes and shapes, ★, ☆, ⚠, ticks and crosses.
+var drawnRanges = [][2]rune{{0, 0x10ff}, {0x1d00, 0x25ff}, {0x2605, 0x2606}, {0x26a0, 0x26a0}, {0x2713, 0x2718}, {0x27c0, 0x27ff}, {0x2900, 0x2bff}, {0x2c60, 0x2c7f},
+	{0xa640, 0xa7ff}, {0xfb00, 0xfb4f}, {0xfffd, 0xfffd}, {0x1d400, 0x1d7ff}}
+
+// boldRanges are Latin, Greek and Cyrillic letters, those of Vietnamese, small letters above and below the line, punctuation, letters of mathematics,
+// arrows, operators and brackets.
+var boldRanges = [][2]rune{{0, 0x17f}, {0x370, 0x3e1}, {0x400, 0x45f}, {0x1d2c, 0x1d6a}, {0x1ea0, 0x1ef9}, {0x2010, 0x205f}, {0x2070, 0x209c}, {0x2100, 0x214f}, {0x2190, 0x21ff}, {0x2200, 0x22ff},
+	{0x27e6, 0x27eb}}
 
 // lookup is the face of a text. One with characters that the bold face lacks is not bold.
 func lookup(f face, text string) font.Face {
@@ -68,6 +90,7 @@ func lookup(f face, text string) font.Face {
 func (f face) width(s string) float64 {
 	fontMutex.Lock()
 	defer fontMutex.Unlock()
+	s = drawable(s)
 	t := lookup(f, s)
 	return float64(t.Width(s))
 }

@@ -11,3 +11,16 @@ func TestTextsThatTheBoldFaceLacksAreNotBold(t *testing.T) {
 		}
 	}
 }
+
+// TestTextsThatAreNotDrawnAreBoxes: of alphabets and signs all is drawn, of pictures and syllabaries nothing.
+func TestTextsThatAreNotDrawnAreBoxes(t *testing.T) {
+	for text, want := range map[string]string{"Größe λ ≤ √η → Жук ✓ ★ ⟨ℝ⟩ კლასი שלום": "Größe λ ≤ √η → Жук ✓ ★ ⟨ℝ⟩ კლასი שלום", "♠ 漢字 ⠿ a": "□ □□ □ a", "": ""} {
+		if got := drawable(text); got != want {
+			t.Errorf("%q is drawn as %q, wanted %q", text, got, want)
+		}
+		plain := face{size: 12}
+		if plain.width(text) != plain.width(want) {
+			t.Errorf("%q is not as wide as what is drawn of it", text)
+		}
+	}
+}

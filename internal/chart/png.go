@@ -134,5 +134,6 @@ func (g *pngPainter) text(f face, words ...label) {
 func (g *pngPainter) fill(f face, w label) {
 	fontMutex.Lock()
 	defer fontMutex.Unlock()
-	g.c.FillString(lookup(f, w.words), g.at(w.at), w.words)
+	words := drawable(w.words)
+	g.c.FillString(lookup(f, words), g.at(w.at), words)
 }

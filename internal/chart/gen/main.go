@@ -19,7 +19,11 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for file, font := range map[string][]byte{"sans.ttf.br": plain(dejavusans.TTF), "bold.ttf.br": plain(bold)} {
+	sans, err := only(dejavusans.TTF, chart.Drawn)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for file, font := range map[string][]byte{"sans.ttf.br": plain(sans), "bold.ttf.br": plain(bold)} {
 		if old, err := os.ReadFile(file); err == nil && bytes.Equal(zipped.FromBrotli(old), font) {
 			continue // another version of brotli may compress the same font to other bytes
 		}
