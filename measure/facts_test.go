@@ -128,12 +128,15 @@ func widened(split Split[float32]) Split[float64] {
 func TestAReadThatFailsOnce(t *testing.T) {
 	few := closeDecisionsSet(false)
 	small := Input[float64]{Train: widened(few.Train), Test: widened(few.Test), W: few.W, B: few.B}
+	large := gaussian[float64](1+wholeElements/4, 6, 4, .3, 1)
+	large.Test = gaussian[float64](1+wholeElements/4, 6, 4, .3, 2).Train
 	for name, c := range map[string]struct {
 		in  Input[float64]
 		opt Options
 	}{
 		"several":     {small, Options{Measures: []string{KeyNC1Pinv, KeyAccuracy, KeyNCCAccuracy, KeyTestAccuracy, KeyDilation}, Uncertainty: true, Null: 2}},
 		"one measure": {small, Options{Measures: []string{KeyCDNV}}},
+		"large":       {large, Options{Measures: []string{KeyNC1Pinv, KeyAccuracy, KeyNCCAccuracy, KeyTestAccuracy, KeyDilation, KeyMarginMean}, Uncertainty: true, Null: 2}},
 	} {
 		at, reads := 0, 0
 		in := c.in
@@ -146,16 +149,20 @@ func TestAReadThatFailsOnce(t *testing.T) {
 		if all < 2 {
 			t.Fatalf("%s: %d reads", name, all)
 		}
-		for at = 1; at <= all; at += max(1, all/6) {
+		for at = 1; at <= all; at += max(1, all/40) {
 			reads = 0
-			e, err := NewEngine[float64](c.opt)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := e.Measure(in); !errors.Is(err, errRead) {
+			if _, err := Measure(in, c.opt); !errors.Is(err, errRead) {
 				t.Errorf("%s: read %d of %d fails: %v", name, at, all, err)
 			}
 		}
+	}
+}
+
+// TestOptionsThatCannotBe: the error of the options is the error of the call.
+func TestOptionsThatCannotBe(t *testing.T) {
+	var unknown *UnknownMeasureError
+	if r, err := Measure(gaussian[float64](20, 2, 3, .3, 1), Options{Measures: []string{"nc1_pin"}}); !errors.As(err, &unknown) || r != nil {
+		t.Errorf("%v, %v", r, err)
 	}
 }
 

@@ -214,6 +214,17 @@ func TestSecondPassesAddUp(t *testing.T) {
 	if err := whole.Merge(pass(0, 60, Options{Imbalance: PerClass})); !errors.As(err, &other) || !strings.Contains(err.Error(), "different class means, weights or options") {
 		t.Error(err)
 	}
+	absent := func(weight float64) *SecondPass { // class 3 has no sample here, and its row of the classifier decides about samples
+		w := append(slices.Clone(in.W), weight, 0, 0)
+		s, err := MeasureSecondPass(Input[float64]{Train: shard(in, [2]int{0, 60}), W: w, B: append(slices.Clone(in.B), 0)}, m, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if err := absent(1).Merge(absent(2)); !errors.As(err, &other) || !strings.Contains(err.Error(), "different class means, weights or options") {
+		t.Errorf("two classifiers that differ for a class without samples: %v", err)
+	}
 	if err := whole.Merge(pass(0, 60, Options{Measures: []string{KeyAccuracy}})); !errors.As(err, &other) || !strings.Contains(err.Error(), "different measures") {
 		t.Error(err)
 	}
