@@ -236,7 +236,7 @@ func TestBothVersionsOfTheSameCodeCount(t *testing.T) {
 		if err := os.WriteFile(script, []byte(shellTrainer+"# a comment\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, line, told := strings.Cut(run(of.first+of.more), "with this line under [trainer]: ")
+		_, line, told := strings.Cut(run(of.first+of.more), "with this line, and no other same_as, under [trainer]: ")
 		if line, _, _ = strings.Cut(line, "\n"); !told {
 			t.Fatalf("%s: no line is offered", name)
 		}

@@ -314,7 +314,7 @@ func TestCodeThatIsSaidToBeTheSame(t *testing.T) {
 	run(2)
 	edit(script, shellTrainer+"# a comment\n")
 	said := run(2, "--dry-run")
-	_, line, told := strings.Cut(said, "with this line under [trainer]: ")
+	_, line, told := strings.Cut(said, "with this line, and no other same_as, under [trainer]: ")
 	if line, _, _ = strings.Cut(line, "\n"); !told || !strings.Contains(said, "2 to compute") || !strings.Contains(said, "whose code was another (train.sh)") {
 		t.Fatal(said)
 	}
@@ -331,7 +331,7 @@ func TestCodeThatIsSaidToBeTheSame(t *testing.T) {
 	}
 	run(5, "--set", "wd=[0.0, 0.25]")
 	edit(script, shellTrainer+"# another comment\n")
-	if said := run(5, "--dry-run"); !strings.Contains(said, "2 to compute") || !strings.Contains(said, "with this line under [trainer]: same_as") || strings.Contains(said, line) {
+	if said := run(5, "--dry-run"); !strings.Contains(said, "2 to compute") || !strings.Contains(said, "with this line, and no other same_as, under [trainer]: same_as") || strings.Contains(said, line) {
 		t.Error(said)
 	}
 	edit(script, shellTrainer+"# a comment\n")

@@ -210,7 +210,7 @@ epochs = %-26s# of a whole run
 # min_epochs = 1
 # metric = %-25s# as the script reports it
 # goal = "min"                      # or "max"
-# [search.space]                    # uniform, log_uniform, integer, choice; when: docs/trainers.md
+# [search.space]                    # uniform, log_uniform, integer, choice; when: docs/internal/recipes.md
 %s`
 
 // scriptLine is a line that makes a Python script a run of the lab.

@@ -112,6 +112,13 @@ func TestAMisspeltFlagIsTold(t *testing.T) {
 			t.Errorf("%s: %s", text, errs)
 		}
 	}
+	file, lab := scriptStudy(t, strings.Replace(scriptGrid, "lr = 0.1", "lr = 0.1\nno-bias = false", 1)) // a flag of that name, and not the negation of another
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte("p.add_argument('--lr'); p.add_argument('--wd'); p.add_argument('--no-bias', action='store_true')"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs := called(t, 0, "--lab", lab, "study", "run", file, "--dry-run"); strings.Contains(errs, "names no flag") {
+		t.Error(errs)
+	}
 }
 
 // TestABestThatIsNotTrainedToTheEnd is the best so far, at its epoch.

@@ -221,9 +221,10 @@ func (j *job) rows(found values, epoch int) []store.Value {
 		v.Step = int64(epoch)
 		list = append(list, v)
 	}
-	now := time.Now()
-	seconds := now.Sub(j.marked).Seconds() / float64(epoch-j.last)
-	j.marked = now
+	// Where a look finds several reports, nobody knows when each was written: the time is spread evenly over them.
+	spent := time.Since(j.marked) / time.Duration(1+j.lines.waiting())
+	j.marked = j.marked.Add(spent)
+	seconds := spent.Seconds() / float64(epoch-j.last)
 	for e := j.last + 1; e <= epoch; e++ {
 		list = append(list, store.Value{Key: ReportKey, Step: int64(e), Value: seconds})
 	}

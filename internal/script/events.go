@@ -53,6 +53,9 @@ func (l *lines) next() (line []byte, ok bool, err error) {
 	}
 }
 
+// waiting is how many further reports of epochs were read with the line that was returned last.
+func (l *lines) waiting() int { return bytes.Count(l.rest, []byte(`"epoch"`)) }
+
 // longError says that a line is longer than the limit.
 type longError struct{ line int }
 

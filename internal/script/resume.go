@@ -16,7 +16,7 @@ import (
 // series is the series of what scripts report and of what is measured for them.
 const series = "epoch"
 
-// ReportKey has a row for every epoch that a run has gone through, in seconds since the report before: it tells which epochs a lab
+// ReportKey has a row for every epoch that a run has gone through, in seconds since the report before as they were read: it tells which epochs a lab
 // has. A report of a later epoch also stands for those that the script skipped.
 var ReportKey = store.Key{Series: "report", Measure: "seconds"}
 

@@ -23,7 +23,7 @@ func (b base) check() error {
 }
 
 // rooted finds the attributes of a page that refer to another of the server. Templates escape quotes in texts, so no text looks like one.
-var rooted = regexp.MustCompile(`\b(href|src|action|data-json|data-summary|data-film)="/`)
+var rooted = regexp.MustCompile(`\b(href|src|action|formaction|data-json|data-summary|data-film)="/`)
 
 // html is a page whose references begin with the path.
 func (b base) html(page []byte) []byte {
@@ -56,14 +56,24 @@ func (b base) below(next http.Handler) http.Handler {
 type redirecting struct {
 	http.ResponseWriter
 	base base
+	away bool
 }
 
 // WriteHeader adds the path to a redirection within the server.
 func (w *redirecting) WriteHeader(status int) {
 	if to := w.Header().Get("Location"); strings.HasPrefix(to, "/") {
 		w.Header().Set("Location", string(w.base)+to)
+		w.away = true
 	}
 	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write leaves out the text of a redirection, whose link has no path.
+func (w *redirecting) Write(b []byte) (int, error) {
+	if w.away {
+		return len(b), nil
+	}
+	return w.ResponseWriter.Write(b)
 }
 
 // Unwrap lets http.ResponseController reach the connection.

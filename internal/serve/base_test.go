@@ -13,7 +13,7 @@ import (
 	"collapse.example/collapse/internal/zipped"
 )
 
-var references = regexp.MustCompile(`\b(href|src|action|data-[a-z]+)="(/[^"]*)"`)
+var references = regexp.MustCompile(`\b(href|src|action|formaction|data-[a-z]+)="(/[^"]*)"`)
 
 // TestPagesBelowAPath goes through the pages of a server below a path: whatever they refer to begins with it, and is there.
 func TestPagesBelowAPath(t *testing.T) {
@@ -108,5 +108,18 @@ func TestTheServerHoldsItsAssets(t *testing.T) {
 		if a := held[name]; !bytes.HasSuffix(a.plain, text) || !bytes.Equal(zipped.Unpack(a.packed), a.plain) {
 			t.Errorf("%s has changed since it was packed: go generate ./internal/serve", name)
 		}
+	}
+}
+
+// TestARedirectionBelowAPath: its text has no link without the path, and its cookie is for nobody else at the proxy.
+func TestARedirectionBelowAPath(t *testing.T) {
+	s := startTest(t, Options{Lab: demoLab(t), Base: "/a/lab", Token: "a token of some length"})
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, body := get(t, client, "GET", strings.Replace(s.URL(), "/a/lab/", "/study", 1), nil)
+	if to := answer.Header.Get("Location"); !strings.HasPrefix(to, "/a/lab/study") || body != "" {
+		t.Errorf("to %q, with the text %q", to, body)
+	}
+	if set := answer.Header.Get("Set-Cookie"); !strings.Contains(set, "; Path=/a/lab/;") {
+		t.Errorf("the cookie is %q", set)
 	}
 }

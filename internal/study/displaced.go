@@ -32,7 +32,7 @@ func Displaced(name string, before []store.StudyRun, items []Item, would bool) s
 	} else if len(changed) > 0 {
 		why = "whose code was another (" + format.Few(slices.Sorted(maps.Keys(changed)), 3) + ")"
 		if line := sameAs(changed, before, items); line != "" {
-			how += ", or, if the runs are the same, with this line under [trainer]: " + line
+			how += ", or, if the runs are the same, with this line, and no other same_as, under [trainer]: " + line
 		}
 	}
 	left, them, they := "are no longer", "them", "they count"
@@ -43,6 +43,11 @@ func Displaced(name string, before []store.StudyRun, items []Item, would bool) s
 		left, they = "would no longer be", map[bool]string{true: "it would count", false: "they would count"}[n == 1]
 	}
 	return fmt.Sprintf("%s of an earlier version of %s, %s, %s part of it; the lab keeps %s (collapse runs list), and %s again %s", format.Count(n, "run"), name, why, left, them, they, how)
+}
+
+// CodeChanged reports whether a script's runs before were of other code than the items: none of them will be asked for again.
+func CodeChanged(before []store.StudyRun, items []Item) bool {
+	return len(changedFiles(outside(begunOf(before), items), items)) > 0
 }
 
 // changedFiles are the files that runs of a script had in another form than the study's items have now, or that one of them lacks, with the

@@ -44,6 +44,9 @@ func Run(ctx context.Context, lab *store.Lab, f *study.File, o coordinator.Optio
 			return coordinator.Summary{}, err
 		}
 		if first {
+			if study.CodeChanged(before, r.plan.items) {
+				sure, later = before, nil
+			}
 			r.tellDisplaced(sure, o)
 			if err := r.plan.unreported(r.lab.Reader, r.f); err != nil {
 				return coordinator.Summary{}, err
@@ -230,6 +233,9 @@ func Foresee(lab *store.Reader, f *study.File) (counted, next int, displaced str
 	}
 	counted, _, next, err = study.Counts(lab, p.items)
 	sure, _ := divided(before)
+	if study.CodeChanged(before, p.items) {
+		sure = before
+	}
 	displaced = study.Displaced(f.Name, sure, p.items, true)
 	return counted, next, displaced, errors.Join(err, p.unreported(lab, f))
 }
