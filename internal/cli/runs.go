@@ -166,6 +166,9 @@ func printRun(a *app, run store.Run, shown shownRun) {
 	if shown.Command != "" {
 		a.print("command  " + safetext.Line(shown.Command) + "\n") // not folded, to be copied
 	}
+	if e, h := lengthsOf(run); e != h {
+		a.printf("length   %d epochs, with schedules for %d\n", e, h)
+	}
 	a.printf("config   %s\n", run.Config)
 	if shown.Theory != "" {
 		a.printf("theory   %s\n", shown.Theory)
@@ -197,6 +200,15 @@ func inWords(values []lastValue) []lastValue {
 		}
 	}
 	return out
+}
+
+// lengthsOf are the epochs of a script's run, and those that its schedules, and flags, are made for; 0 and 0 for others.
+func lengthsOf(run store.Run) (epochs, horizon int) {
+	var config struct{ Run struct{ Epochs, Horizon int } }
+	if run.Kind != store.Script || json.Unmarshal(run.Config, &config) != nil {
+		return 0, 0
+	}
+	return config.Run.Epochs, config.Run.Horizon
 }
 
 type runsRmCmd struct {

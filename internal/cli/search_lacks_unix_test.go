@@ -61,7 +61,7 @@ func TestTrialsWithoutAValueSayWhatTheyHave(t *testing.T) {
 	if len(lacks) != 3 {
 		t.Fatalf("%v; wanted trials of three kinds", lacks)
 	}
-	if text, _ := called(t, 0, "--lab", lab, "study", "status", "lacking"); !strings.Contains(text, "  done, NaN  ") || !strings.Contains(text, "  failed  ") {
+	if text, _ := called(t, 0, "--lab", lab, "study", "status", "lacking"); !strings.HasPrefix(text, "lacking: ended; ") || !strings.Contains(text, "  done, NaN  ") || !strings.Contains(text, "  failed  ") {
 		t.Error(text)
 	}
 	html := searchReport(t, lab, "lacking")
@@ -163,6 +163,12 @@ func removesTheBest(t *testing.T, file, lab string) {
 	}
 	if lr, ok := best.Config["lr"].(float64); !ok || best.Settings[0] != fmt.Sprintf("lr=%v", lr) || best.Checkpoint != filepath.Join(best.Dir, "ckpt", "9") {
 		t.Errorf("%+v", best)
+	}
+	for _, trial := range status.Searches[0].Trials {
+		length := fmt.Sprintf("\nlength   %d epochs, with schedules for 9\n", trial.Epochs)
+		if text, _ := called(t, 0, "--lab", lab, "runs", "show", trial.Run); strings.Contains(text, length) != (trial.Epochs < 9) {
+			t.Errorf("%d epochs: %s", trial.Epochs, text)
+		}
 	}
 	if text, _ := called(t, 0, "--lab", lab, "study", "status", "found"); !strings.Contains(text, "\n  its checkpoint: "+best.Checkpoint+"\n") {
 		t.Error(text)

@@ -45,6 +45,14 @@ func studyRowOf(lab *store.Reader, s store.Study) (studyRow, error) {
 	return studyRow{Name: s.Name, Title: s.Title, Status: status, Runs: s.Runs, Counts: s.Counts, CreatedMS: s.Created.UnixMilli()}, err
 }
 
+// word is the state for people: what has failed is not done.
+func (r studyRow) word() string {
+	if r.Status == "done" && r.Counts[store.Failed] > 0 {
+		return "ended"
+	}
+	return r.Status
+}
+
 func (c *studyListCmd) Run(a *app, lab *store.Reader) error {
 	list, err := lab.Studies()
 	if err != nil {
@@ -83,7 +91,7 @@ func (c *studyListCmd) Run(a *app, lab *store.Reader) error {
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "STUDY\tSTATUS\tRUNS\tDONE\tFAILED\tCREATED\t"+map[bool]string{true: "TAGS\t"}[len(tags) > 0]+"TITLE")
 		for i, r := range rows {
-			status := r.Status + map[bool]string{true: ", archived"}[r.Archived]
+			status := r.word() + map[bool]string{true: ", archived"}[r.Archived]
 			safetext.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t", r.Name, status, r.Runs, r.Counts[store.Done], r.Counts[store.Failed],
 				list[i].Created.Local().Format("2006-01-02 15:04"))
 			if len(tags) > 0 {

@@ -114,7 +114,7 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 		if n := s.Counts[store.Interrupted]; n > 0 {
 			begun = fmt.Sprintf(" (%d begun)", n)
 		}
-		a.printf("%s: %s; %d runs: %d done, %d running, %d waiting%s, %d failed\n", s.Name, row.Status, s.Runs, s.Counts[store.Done],
+		a.printf("%s: %s; %d runs: %d done, %d running, %d waiting%s, %d failed\n", s.Name, row.word(), s.Runs, s.Counts[store.Done],
 			s.Counts[store.Running], s.Counts[store.Pending]+s.Counts[store.Interrupted], begun, s.Counts[store.Failed])
 		if still != "" {
 			a.printf("%s\n", still)
