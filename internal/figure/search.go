@@ -23,7 +23,7 @@ func OfSearches(id string, all []judge.Search, runs []judge.Run) []Picture {
 
 func trialsPicture(id string, all []judge.Search) Picture {
 	p := Picture{Figure: chart.Figure{ID: id + "-trials", Title: "What was tried",
-		Caption: "Every trial of every seed at its last trained epoch. Filled: the whole budget; rings: less of it; stars: the best of a search."}}
+		Caption: "Every trial at its last trained epoch. Filled: the whole budget; rings: less of it; stars: the best of a search."}}
 	var params []judge.SearchParam
 	for _, s := range all {
 		for _, q := range s.Params {

@@ -17,7 +17,7 @@ import (
 // bestPicture is every trial's value in the order the trials were proposed, and the best so far.
 func bestPicture(id string, all []judge.Search) Picture {
 	p := Picture{Figure: chart.Figure{ID: id + "-best", Title: "Best so far",
-		Caption: "One point per trial of every seed, in the order proposed, those of an earlier version of the search last, at its last trained epoch. Lines: the best so far, one per search; a trial that was trained further ranks above one that was stopped, whatever their values."}}
+		Caption: "One point per trial, in the order proposed" + ofEarlier(all) + ", at its last trained epoch. Lines: the best so far, one per search; a trial that was trained further ranks above one that was stopped, whatever their values."}}
 	if slices.ContainsFunc(all, func(s judge.Search) bool { return s.Default != nil }) {
 		p.Caption += " Dashed: the default settings, mean over the searches."
 	}
@@ -38,6 +38,16 @@ func bestPicture(id string, all []judge.Search) Picture {
 	}
 	p.Table = bySearch(p.Table, all)
 	return p
+}
+
+// ofEarlier says where the trials of an earlier version of a search stand, if there are any.
+func ofEarlier(all []judge.Search) string {
+	if slices.ContainsFunc(all, func(s judge.Search) bool {
+		return slices.ContainsFunc(s.Trials, func(t judge.SearchTrial) bool { return t.Earlier })
+	}) {
+		return ", those of an earlier version of the search last"
+	}
+	return ""
 }
 
 func bestPanel(color int, group string, all []judge.Search) chart.Panel {
@@ -175,7 +185,7 @@ func FoundBySearch(s judge.Search) string {
 	words = "Best of " + words + lacking(s)
 	again := ""
 	if s.Command != "" {
-		again = fmt.Sprintf(" It was started as %s; the lab has its files in runs/%.12s….", s.Command, s.Trials[s.Best].Run)
+		again = fmt.Sprintf(" The lab has its files in runs/%.12s…; it was started as %s.", s.Trials[s.Best].Run, s.Command)
 	}
 	if len(s.Again) == 1 {
 		again += fmt.Sprintf(" Computed once more%s: %s.", with(s.With), format.Digits(s.Again[0]))
