@@ -206,7 +206,7 @@ func TestASpaceWithFewSettings(t *testing.T) {
 func TestMoreTrialsComputeNoEpochAgain(t *testing.T) {
 	file, lab := scriptStudy(t, halving)
 	called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=10") // the tenth, alone in its bracket, goes to the end at once
-	runs := func() map[string][]int { // epochs of the runs of each trial
+	runs := func() map[string][]int {                                             // epochs of the runs of each trial
 		out, _ := called(t, 0, "--lab", lab, "study", "export", "found")
 		rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
 		if err != nil {

@@ -64,7 +64,9 @@ func (f *File) UnknownFlags() (unknown, known []string) {
 		}
 	}
 	for _, key := range keys {
-		named := func(flag string) bool { return strings.HasPrefix(flag, key) || strings.HasPrefix(strings.TrimPrefix(flag, "no-"), key) } // argparse takes beginnings, too
+		named := func(flag string) bool {
+			return strings.HasPrefix(flag, key) || strings.HasPrefix(strings.TrimPrefix(flag, "no-"), key)
+		} // argparse takes beginnings, too
 		if !slices.ContainsFunc(known, named) && !slices.Contains(unknown, key) {
 			unknown = append(unknown, key)
 		}
