@@ -64,7 +64,7 @@ func TestTrialsWithoutAValueSayWhatTheyHave(t *testing.T) {
 	if text, _ := called(t, 0, "--lab", lab, "study", "status", "lacking"); !strings.HasPrefix(text, "lacking: ended; ") || !strings.Contains(text, "  done, NaN  ") || !strings.Contains(text, "  failed  ") {
 		t.Error(text)
 	}
-	html := searchReport(t, lab, "lacking")
+	html := reportOf(t, lab, "lacking")
 	for _, part := range []string{" failed", " NaN", " trials (", "<td>failed</td>", "<td>NaN</td>", "<h1>A search of settings</h1>", "are chosen at random, none is stopped early, and test/loss is to be low."} {
 		if !strings.Contains(html, part) {
 			t.Errorf("the report lacks %q", part)
@@ -78,8 +78,8 @@ func TestTrialsWithoutAValueSayWhatTheyHave(t *testing.T) {
 // halving is a search whose trials are trained further, or not.
 var halving = fmt.Sprintf(scriptSearch, "random", "hyperband")
 
-// searchReport is the page of a study.
-func searchReport(t *testing.T, lab, name string) string {
+// reportOf is the page that study report makes of a study.
+func reportOf(t *testing.T, lab, name string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "page")
 	called(t, 0, "--lab", lab, "study", "report", name, "--out", dir)
@@ -104,7 +104,7 @@ func TestAMetricThatIsNeverReportedIsNamed(t *testing.T) {
 	if !strings.Contains(out, "no best: no trial reports test/los, the metric of the search; they report sum and test/loss. Name one of these in the file, and start it again: what is computed stays; did you mean test/loss?\n") {
 		t.Error(out)
 	}
-	if html := searchReport(t, lab, "misspelt"); !strings.Contains(html, "and no best: none reports test/los, the metric of the search; they report sum and test/loss; did you mean test/loss?") || strings.Contains(html, "Best so far") {
+	if html := reportOf(t, lab, "misspelt"); !strings.Contains(html, "and no best: none reports test/los, the metric of the search; they report sum and test/loss; did you mean test/loss?") || strings.Contains(html, "Best so far") {
 		t.Error(html)
 	}
 }

@@ -5,7 +5,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	stdhtml "html"
 	"math"
 	"os"
 	"path/filepath"
@@ -127,16 +126,7 @@ func TestPagesOfScriptsUseTheirWords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	page := func(name string) string {
-		t.Helper()
-		dir := filepath.Join(t.TempDir(), "page")
-		called(t, 0, "--lab", lab, "study", "report", name, "--out", dir)
-		html, err := os.ReadFile(filepath.Join(dir, "index.html"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return stdhtml.UnescapeString(string(html))
-	}
+	page := func(name string) string { return reportOf(t, lab, name) }
 	edit(strings.Replace(shellTrainer, "+ 1 / $e }", "+ 1 / $e + 0$seed / 10 }", 1))
 	edit(strings.NewReplacer("lr=0 wd=0", "lr=0 wd=0 seed=0", "--wd) wd=$2;;", "--wd) wd=$2;; --seed) seed=$2;;", "+ 1 / $e }", "+ 1 / $e + $seed / 10 }").Replace(shellTrainer))
 	out, errs := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=6")
