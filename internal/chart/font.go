@@ -61,8 +61,11 @@ func within(ranges [][2]rune, r rune) bool {
 // drawable is a text with □ for what is not drawn.
 func drawable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if Drawn(r) {
+		switch {
+		case Drawn(r):
 			return r
+		case 0xfe00 <= r && r <= 0xfe0f || r == 0xfeff: // how a character before is to look, and nothing
+			return -1
 		}
 		return '□'
 	}, text)

@@ -197,7 +197,7 @@ func TestASpaceWithFewSettings(t *testing.T) {
 	if err := os.WriteFile(file, []byte(asha), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "[search.space] has only 2 different settings: 2 trials never fill") {
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "[search] asha never fills its rungs with the 2 different settings of [search.space]; wanted schedule = \"full\"") {
 		t.Error(errs)
 	}
 }

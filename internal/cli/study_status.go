@@ -257,8 +257,8 @@ func (c *studyCancelCmd) Run(a *app, lab *store.Lab) error {
 	if err != nil {
 		return err
 	}
-	if row, err := studyRowOf(lab.Reader, before); err != nil || row.Status == "done" {
-		return errors.Join(err, a.emit(row, func() { a.printf("%s is done: there is nothing to cancel\n", c.Name) }))
+	if row, err := studyRowOf(lab.Reader, before); err == nil && row.Status == "done" {
+		return a.emit(row, func() { a.printf("%s is %s: there is nothing to cancel\n", c.Name, row.word()) })
 	}
 	if err := lab.CancelStudy(c.Name); err != nil {
 		return err

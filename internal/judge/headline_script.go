@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"collapse.example/collapse/internal/format"
@@ -49,10 +50,15 @@ func (r *Run) OwnKeys() []SeriesKey {
 	return keys
 }
 
-// Restates reports whether a value has the name of a setting of the run, such as the learning rate.
+// Restates reports whether a value is a setting of the run, such as the learning rate: it has the name, and began as the number.
 func (r *Run) Restates(k SeriesKey) bool {
-	_, setting := r.Settings[k.Measure]
-	return setting && k.Split == ""
+	text, setting := r.Settings[k.Measure]
+	if !setting || k.Split != "" {
+		return false
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	points := r.Rows("", "", k.Measure)
+	return err == nil && len(points) > 0 && points[0].Missing == "" && points[0].Value == x
 }
 
 // SortOwn sorts values of a script: names that no measure has come first, the learning rate last of them, then accuracies, NC1 to NC4 of training

@@ -351,3 +351,17 @@ func TestHeadlinesOfScripts(t *testing.T) {
 		t.Error(finding)
 	}
 }
+
+// TestAValueThatRestatesASetting is left out where it is the setting's number; another one of that name is the script's own.
+func TestAValueThatRestatesASetting(t *testing.T) {
+	for config, want := range map[string]bool{`{"rate":0.5}`: false, `{"rate":0.1}`: true, `{"rate":"ce"}`: true, `{}`: true} {
+		run := script(t, "a", config, map[string]float64{"rate": 0.5, "test/f1": 1})
+		names := ""
+		for _, k := range run.OwnKeys() {
+			names += judge.NameOf(k) + " "
+		}
+		if strings.Contains(names, "rate ") != want || !strings.Contains(names, "test/f1") {
+			t.Errorf("%s: %s", config, names)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -24,23 +25,34 @@ func (s *Search) propose(trial int) Point {
 	return s.remembered(trial, func() Point { return s.improve(s.believe(fitProcess(s.cfg.Space, x, y)), r) })
 }
 
-// mostDraws is how often a point is drawn until it is a new one.
-const mostDraws = 10_000
+// mostDraws is how often a point is drawn until it is a new one, and mostSteps how many are gone through after that.
+const (
+	mostDraws = 1000
+	mostSteps = 1_000_000
+)
 
-// fresh is a point at random, in a space without ranges of numbers one that was not tried, if that is found.
+// fresh is a point at random, in a space without ranges of numbers one that was not tried, while there is one: drawn, or else the next one.
 func (s *Search) fresh(r *rand.Rand) Point {
 	p := s.cfg.Space.draw(r)
-	if !s.cfg.Space.countable() {
+	if !s.cfg.Space.countable() || len(s.seen) >= s.size {
 		return p
 	}
 	for n := 0; n < mostDraws && s.tried(p); n++ {
 		p = s.cfg.Space.draw(r)
+	}
+	at := slices.Clone(p)
+	for n := 0; n < mostSteps && s.tried(p); n++ {
+		s.cfg.Space.step(at) // from the last to the first
+		p = s.cfg.Space.settle(slices.Clone(at))
 	}
 	return p
 }
 
 // tried reports whether a trial has the point.
 func (s *Search) tried(p Point) bool {
+	if s.cfg.Space.countable() {
+		return s.seen[fmt.Sprint(p)]
+	}
 	return slices.ContainsFunc(s.points, func(q Point) bool { return slices.Equal(p, q) })
 }
 

@@ -29,6 +29,9 @@ var (
 	Schedules = []string{Full, Hyperband, ASHA}
 )
 
+// mostTrials bounds the trials of a search.
+const mostTrials = 100_000
+
 // Config is a search. Equal configurations and equal values of the jobs give equal jobs.
 type Config struct {
 	Space     Space
@@ -61,7 +64,9 @@ type Result struct {
 type Search struct {
 	cfg     Config
 	rungs   schedule
-	points  []Point // of the trials so far
+	points  []Point         // of the trials so far
+	seen    map[string]bool // those of a space without ranges of numbers
+	size    int             // how many different points there are, as far as trials go
 	told    map[step]float64
 	waiting map[step]bool
 	memo    *Memo // nil: none
@@ -78,7 +83,7 @@ func New(cfg Config) (*Search, error) {
 	if cfg.Initial == 0 {
 		cfg.Initial = max(4, len(cfg.Space)+1)
 	}
-	s := &Search{cfg: cfg, told: map[step]float64{}, waiting: map[step]bool{}}
+	s := &Search{cfg: cfg, told: map[step]float64{}, seen: map[string]bool{}, size: cfg.Space.Size(cfg.Trials), waiting: map[step]bool{}}
 	switch cfg.Schedule {
 	case ASHA:
 		s.rungs = &asha{budgets: cfg.Ladder(), promoted: map[step]bool{}}
@@ -100,7 +105,7 @@ func (c Config) check() error {
 	bad = append(bad, c.Space.problems()...)
 	complain(slices.Contains(Samplers, c.Sampler), "sampler is %q; wanted %s", c.Sampler, strings.Join(Samplers, " or "))
 	complain(slices.Contains(Schedules, c.Schedule), "schedule is %q; wanted %s", c.Schedule, strings.Join(Schedules, ", "))
-	complain(c.Trials >= 1 && c.Trials <= 100_000, "trials is %d; wanted at least 1", c.Trials)
+	complain(c.Trials >= 1 && c.Trials <= mostTrials, "trials is %d; wanted at least 1", c.Trials)
 	complain(c.Budget >= 1, "budget is %d; wanted at least 1", c.Budget)
 	complain(c.Batch >= 1, "batch is %d; wanted at least 1", c.Batch)
 	complain(c.Initial >= 0, "initial is %d; wanted at least 0", c.Initial)
@@ -225,6 +230,9 @@ func (s *Search) start(budget int) Job {
 	trial := len(s.points)
 	p := s.propose(trial)
 	s.points = append(s.points, p)
+	if s.cfg.Space.countable() {
+		s.seen[fmt.Sprint(p)] = true
+	}
 	return Job{Trial: trial, Budget: budget, Point: p}
 }
 

@@ -163,8 +163,15 @@ func (s Space) countable() bool {
 
 // Size is how many different points there are; most if there are as many, or too many to be counted, or a parameter has a range of numbers.
 func (s Space) Size(most int) int {
-	if !s.countable() || len(s.problems()) > 0 {
+	if !s.countable() || len(s.problems()) > 0 || most > mostTrials {
 		return most
+	}
+	if !slices.ContainsFunc(s, func(q Param) bool { return len(q.Needs) > 0 }) {
+		product := 1.0
+		for _, q := range s {
+			product *= q.at(1) - q.at(0) + 1
+		}
+		return int(min(product, float64(most)))
 	}
 	seen, p := map[string]bool{}, make(Point, len(s))
 	for i, q := range s {

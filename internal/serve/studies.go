@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"encoding/json"
 	"net/url"
 	"slices"
 	"sync"
@@ -151,7 +150,7 @@ func ownColumns(lab *store.Reader, rows []store.Run) (own []judge.SeriesKey, err
 			return nil, err
 		}
 		for _, k := range keys {
-			if key := (judge.SeriesKey{Split: k.Split, Measure: k.Measure}); k.Series == "epoch" && k.Layer == "" && !isSetting(row, key) {
+			if key := (judge.SeriesKey{Split: k.Split, Measure: k.Measure}); k.Series == "epoch" && k.Layer == "" && key != rate {
 				own = append(own, key)
 			}
 		}
@@ -160,13 +159,8 @@ func ownColumns(lab *store.Reader, rows []store.Run) (own []judge.SeriesKey, err
 	return own[:min(len(own), mostListed)], nil
 }
 
-// isSetting reports whether a script reports one of its settings.
-func isSetting(row store.Run, key judge.SeriesKey) bool {
-	settings := map[string]any{}
-	err := json.Unmarshal(row.Config, &settings)
-	_, has := settings[key.Measure]
-	return err == nil && has && key.Split == ""
-}
+// rate is the learning rate as most scripts report it: it is a setting, or follows from one.
+var rate = judge.SeriesKey{Measure: "lr"}
 
 // describe adds what the study says of itself and of its runs.
 func (f *studyRuns) describe(lab *store.Reader, study string) error {

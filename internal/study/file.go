@@ -211,7 +211,7 @@ func (f *File) setAxis(key string, values []any, bad *FileError) {
 	if len(values) == 0 {
 		bad.add("[grid] %s has no values, so there would be no run", key)
 	}
-	if at := strings.LastIndexByte(key, '.'); at > 0 && slices.Contains(spaceKinds, key[at+1:]) {
+	if at := strings.LastIndexByte(key, '.'); at > 0 && slices.Contains([]string{"log_uniform", "uniform", "integer"}, key[at+1:]) && len(values) == 2 && !strings.HasPrefix(f.Source, searchMark) {
 		bad.add("[grid] %s is a range to search: it belongs in [search.space]; a grid has lists of values", key[:at])
 		return
 	}

@@ -37,7 +37,7 @@ func (f *File) Places() []*Place {
 				p.space = append(p.space, param)
 			}
 		}
-		p.trials = f.Search.config(p.space, p.number).Space.Size(f.Search.Trials)
+		p.trials = f.Search.trialsIn(f.Search.config(p.space, p.number))
 		list = append(list, p)
 	})
 	return list

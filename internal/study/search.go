@@ -200,6 +200,18 @@ func (d *Search) config(space []SearchParam, n int) search.Config {
 	return c
 }
 
+// trialsIn is how many trials a place has: those of the file, or as many as its space has settings; of a schedule that would then never fill its rungs,
+// which a file of an earlier version may have, those of the file.
+func (d *Search) trialsIn(c search.Config) int {
+	given := c.Trials
+	if c.Trials = c.Space.Size(given); c.Trials < given {
+		if _, err := search.New(c); err != nil {
+			return given
+		}
+	}
+	return c.Trials
+}
+
 // needs are the conditions on choices that are searched, too.
 func (p SearchParam) needs(space []SearchParam) (list []search.Need) {
 	for _, key := range slices.Sorted(maps.Keys(p.When)) {

@@ -30,7 +30,17 @@ class RunTap(Tap):
             return
         try:
             super()._batch_ends(module, inputs, output)
-        except ClassifierError:
-            if any(bool(tensor.isfinite().all()) for _, tensor in outputs_of(output, self._pick)):
+        except ValueError:  # no proof, or rows that states refuse
+            outputs = outputs_of(output, self._pick)
+            if not outputs or not all(_not_finite(tensor) for _, tensor in outputs):
                 raise
             self.diverged = True
+
+    def _taker(self, stream, name):
+        take = super()._taker(stream, name)
+        return lambda *arguments: None if self.diverged else take(*arguments)
+
+
+def _not_finite(tensor):
+    """Whether logits have diverged; −inf alone stands for classes that are masked."""
+    return bool((tensor.isnan() | (tensor == float("inf"))).any())

@@ -264,8 +264,8 @@ class Lab(unittest.TestCase):
         """NaN in any batch: nothing is captured, the block goes on to its end, and the epoch is reported."""
         for wrong in (0, 1):  # the first batch that holds NaN
             self.setUp()
-            run, model, ran = resumed(), torch.nn.Sequential(torch.nn.Linear(4, 3)).eval(), []
-            with torch.no_grad(), contextlib.redirect_stderr(io.StringIO()) as said, run.tap(model, 3) as tap:
+            run, model, ran = resumed(), torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.Linear(5, 3)).eval(), []
+            with torch.no_grad(), contextlib.redirect_stderr(io.StringIO()) as said, run.tap(model, 3, layers=["0"]) as tap:
                 for batch in range(3):
                     x = torch.full((8, 4), float("nan")) if batch == wrong else torch.randn(8, 4)
                     ran.append(model(x))

@@ -104,7 +104,9 @@ func ofSearches(runs []Selected, settings []map[string]any) (columns []string) {
 		if t := study.TrialOf(r.Payload); t.Role == study.RoleTrial {
 			columns = []string{trialNumber, continuedIn}
 			settings[i][trialNumber] = float64(t.Number + 1)
-			further[place{r.Study, t.From}] = r.Hash
+			if r.Status == store.Done { // until then the shorter run alone has all its epochs for certain
+				further[place{r.Study, t.From}] = r.Hash
+			}
 		}
 	}
 	for i, r := range runs {

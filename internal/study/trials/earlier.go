@@ -52,7 +52,7 @@ func (p *plan) ended(c *study.Place) map[string][]store.StudyRun {
 }
 
 // within is the value of a trial at a rung that one of its finished runs went past: where more trials were added, a trial may begin at another
-// rung than before, and its first epochs are those of the longer run. NaN: it has none there.
+// rung than before, and its first epochs are those of the longer run. NaN: no number was reported there.
 func (p *plan) within(c *study.Place, t study.Trial, ended []store.StudyRun) (v float64, has bool, err error) {
 	for _, r := range ended {
 		longer := t
@@ -60,20 +60,27 @@ func (p *plan) within(c *study.Place, t study.Trial, ended []store.StudyRun) (v 
 			continue
 		}
 		item, err := p.item(c, longer)
-		if err != nil || item.Hash != r.Hash { // of other code
+		if err != nil {
 			return 0, false, err
+		}
+		if item.Hash != r.Hash { // of other code
+			continue
 		}
 		points, err := p.lab.Series(r.Hash, p.def.Key())
 		if err != nil {
 			return 0, false, err
 		}
 		for _, point := range points {
-			if point.Step == int64(t.Epochs) && point.Missing == "" {
-				return p.signed(point.Value), true, nil
+			if point.Step != int64(t.Epochs) {
+				continue
 			}
+			if point.Missing != "" {
+				return math.NaN(), true, nil
+			}
+			return p.signed(point.Value), true, nil
 		}
 	}
-	return math.NaN(), false, nil
+	return 0, false, nil
 }
 
 // earlier is a trial that the study has computed before, and its value.
