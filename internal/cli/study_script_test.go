@@ -339,7 +339,7 @@ func TestSearchesOverAScriptsOwnSettings(t *testing.T) {
 			if out, _ := called(t, 0, "--lab", lab, "study", "report", "found", "--out", page); !strings.Contains(out, "Best of 9 trials: test/loss ") || !strings.Contains(out, "with lr ") {
 				t.Error(out)
 			}
-			if html, err := os.ReadFile(filepath.Join(page, "index.html")); err != nil || strings.Contains(string(html), ">test.loss<") || !strings.Contains(string(html), "judged by test/loss") || strings.Contains(string(html), "in the terminal phase") || strings.Contains(string(html), "train acc.") {
+			if html, err := os.ReadFile(filepath.Join(page, "index.html")); err != nil || strings.Contains(string(html), ">test.loss<") || !strings.Contains(string(html), "test/loss is to be low") || strings.Contains(string(html), "in the terminal phase") || strings.Contains(string(html), "train acc.") {
 				t.Errorf("%v: the page does not call the metric what the script does, or says what the script did not report", err)
 			}
 			if out, _ := called(t, 0, "--lab", lab, "study", "status", "found"); !strings.Contains(out, "best") { // read back from the lab, without the script
