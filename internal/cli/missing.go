@@ -26,8 +26,11 @@ func meantFile(err error) string {
 	var like []string
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == filepath.Ext(missing.Path) {
-			like = append(like, filepath.Join(dir, e.Name()))
+			like = append(like, e.Name())
 		}
 	}
-	return spelling.Suggestion(missing.Path, like)
+	if name := spelling.Nearest(filepath.Base(missing.Path), like); name != "" {
+		return "; did you mean " + filepath.Join(dir, name) + "?"
+	}
+	return ""
 }

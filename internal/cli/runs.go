@@ -243,19 +243,23 @@ func missedBy(lab *store.Reader, hashes []string) (words []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	removed := map[string]bool{}
+	for _, hash := range hashes {
+		removed[hash] = true
+	}
 	for _, s := range studies {
 		runs, err := lab.StudyRuns(s.Name)
 		if err != nil {
 			return nil, err
 		}
-		runs = slices.DeleteFunc(runs, func(r store.StudyRun) bool { return !slices.Contains(hashes, r.Hash) })
+		runs = slices.DeleteFunc(runs, func(r store.StudyRun) bool { return !removed[r.Hash] })
 		if len(runs) == 0 {
 			continue
 		}
 		found, _ := trials.SearchesOf(lab, s.Name) // what a source says that cannot be read is no reason to keep runs
 		best := ""
 		for _, f := range found {
-			if f.Best >= 0 && slices.Contains(hashes, f.Trials[f.Best].Run) {
+			if f.Best >= 0 && removed[f.Trials[f.Best].Run] {
 				best += fmt.Sprintf(", with trial %d, which was its best", f.Trials[f.Best].Number)
 			}
 		}

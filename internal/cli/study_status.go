@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -163,21 +164,29 @@ func (a *app) onward(lab *store.Reader, name string) (string, error) {
 	return a.next("study resume " + name), err
 }
 
-// fileOfStudy is the file in the working folder of the study of a script that is called so; "" if there is none.
+// fileOfStudy is the file in the working folder of the study of a script that is called so; "" if there is none, or several.
 func fileOfStudy(name string) string {
 	entries, err := os.ReadDir(".")
 	if err != nil || len(entries) > mostLike {
 		return ""
 	}
+	found := ""
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) != ".toml" {
 			continue
 		}
-		if text, err := inputfile.Read(e.Name(), inputfile.Text); err == nil && study.ScriptNamed(e.Name(), text) == name {
-			return e.Name()
+		if text, err := inputfile.Read(e.Name(), inputfile.Text); err != nil || study.ScriptNamed(e.Name(), text) != name {
+			continue
 		}
+		if found != "" {
+			return ""
+		}
+		found = e.Name()
 	}
-	return ""
+	if strings.HasPrefix(found, "-") {
+		return "./" + found
+	}
+	return found
 }
 
 // mostCompared bounds the finished runs of a script that are compared with each other.

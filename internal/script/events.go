@@ -18,6 +18,7 @@ type lines struct {
 	line int // number of the last line returned, from 1
 	part []byte
 	rest []byte // read but not yet returned
+	more int    // how often rest names an epoch
 }
 
 // replacedError says that a script did something to its file of events other than appending.
@@ -32,6 +33,7 @@ func (l *lines) next() (line []byte, ok bool, err error) {
 	for {
 		if i := bytes.IndexByte(l.rest, '\n'); i >= 0 {
 			line, l.rest = l.rest[:i], l.rest[i+1:]
+			l.more -= bytes.Count(line, anEpoch)
 			if len(l.part) > 0 {
 				line, l.part = append(l.part, line...), nil
 			}
@@ -54,7 +56,9 @@ func (l *lines) next() (line []byte, ok bool, err error) {
 }
 
 // waiting is how many further reports of epochs were read with the line that was returned last.
-func (l *lines) waiting() int { return bytes.Count(l.rest, []byte(`"epoch"`)) }
+func (l *lines) waiting() int { return l.more }
+
+var anEpoch = []byte(`"epoch"`)
 
 // longError says that a line is longer than the limit.
 type longError struct{ line int }
@@ -87,6 +91,7 @@ func (l *lines) read() (int, error) {
 	}
 	l.at += int64(n)
 	l.rest = buffer[:n]
+	l.more = bytes.Count(l.rest, anEpoch)
 	return n, err
 }
 

@@ -2,6 +2,8 @@ package script
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,11 +13,21 @@ import (
 // TestTheTimeOfReportsThatAreReadTogether is spread evenly over them, and adds up to the time that passed.
 func TestTheTimeOfReportsThatAreReadTogether(t *testing.T) {
 	const passed = 600 * time.Millisecond
-	j := &job{marked: time.Now().Add(-passed), lines: &lines{}}
+	path := filepath.Join(t.TempDir(), eventsFile)
+	if err := os.WriteFile(path, []byte(`{"epoch": 1}`+"\n"+`{"epoch": 2}`+"\n"+`{"epoch": 4}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	j := &job{marked: time.Now().Add(-passed), lines: &lines{path: path, file: file}}
 	sum := 0.0
-	for i, left := range []string{`{"epoch": 2}` + "\n" + `{"epoch": 4}`, `{"epoch": 4}`, ""} {
-		j.lines.rest = []byte(left)
-		epoch := []int{1, 2, 4}[i]
+	for _, epoch := range []int{1, 2, 4} {
+		if _, ok, err := j.lines.next(); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
 		var each []store.Value
 		for _, v := range j.rows(nil, epoch) {
 			if v.Key == ReportKey {

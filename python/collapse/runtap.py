@@ -6,7 +6,7 @@ from .tap import Tap
 
 
 class RunTap(Tap):
-    """A Tap that takes nothing from the first batch on whose outputs hold NaN or infinity; diverged says so."""
+    """A Tap that takes nothing from the first batch on that it cannot take because its logits hold NaN or infinity; diverged says so."""
 
     diverged = False
 

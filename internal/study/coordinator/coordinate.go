@@ -297,7 +297,7 @@ func (e *coordinator) compute(ctx context.Context, t *queue.Task, team *parallel
 	}
 	err = kind.Compute(ctx, e.lab, t.ID, string(t.Payload), study.Env{Team: team, Engines: e.o.Engines, Ensemble: e.ensemble, Scripts: e.o.Scripts, StartOver: e.opened(), Started: func(from int64) { e.voidState(ctx, t, state, from) }, Saved: func(int64) {},
 		Note:     func(text string) { e.note(t.ID, text) },
-		Progress: func(p study.Progress) { e.progress(t.ID, "this process", p) }})
+		Progress: func(p study.Progress) { e.progress(t.ID, thisProcess, p) }})
 	if errors.Is(err, store.ErrLost) { // lost to a user, or to another process
 		return queue.Postpone(err)
 	}

@@ -46,6 +46,9 @@ func (e *coordinator) close(run store.Run) {
 	}
 }
 
+// thisProcess stands for a worker's name where the coordinator computes a run itself. It is never silent: it has no way to be lost.
+const thisProcess = "this process"
+
 // progress records how far a run has got; worker "" means that nobody computes it.
 func (e *coordinator) progress(hash, worker string, p study.Progress) {
 	e.mu.Lock()
@@ -69,7 +72,7 @@ func (e *coordinator) silent() []Silent {
 	defer e.mu.Unlock()
 	var list []Silent
 	for hash, o := range e.working {
-		if !wire.IsLocal(o.worker) && time.Since(o.heard) > e.c.AckWait() {
+		if o.worker != thisProcess && time.Since(o.heard) > e.c.AckWait() {
 			list = append(list, Silent{o.worker, hash, o.heard.UTC().Truncate(time.Second)})
 		}
 	}

@@ -77,3 +77,22 @@ func TestASilentWorkerIsTold(t *testing.T) {
 		t.Errorf("the run is not done, or somebody is silent: %+v, %v", h.Silent, err)
 	}
 }
+
+// TestThisProcessIsNotSilent while it computes an epoch that takes longer than a worker elsewhere may be silent.
+func TestThisProcessIsNotSilent(t *testing.T) {
+	t.Parallel()
+	lab := saved(t, []train.Config{tiny()})
+	told := &studytest.Log{}
+	o := options(t, 1)
+	var once sync.Once
+	o.Logf, o.Watch = told.Add, func(e Event) {
+		if e.Ended == nil && len(e.Working) > 0 {
+			once.Do(func() { time.Sleep(o.Queue.AckWait + 2*healthEvery) })
+		}
+	}
+	_, err := Execute(t.Context(), lab, []string{"s"}, o)
+	must(t, err)
+	if strings.Contains(told.Text(), "silent") {
+		t.Error(told.Text())
+	}
+}
