@@ -216,7 +216,7 @@ func TestCompletionKnowsCommandsFlagsAndValues(t *testing.T) {
 		{[]string{"--", "tr"}, []string{"train"}},
 		{[]string{"runs", ""}, []string{"add", "check", "diff", "gc", "list", "rm", "show"}},
 		{[]string{"runs", "check", "--rep"}, []string{"--repair"}},
-		{[]string{"lab", ""}, []string{"check", "copy"}},
+		{[]string{"lab", ""}, []string{"check", "copy", "merge"}},
 		{[]string{"train", "--trace"}, []string{"--trace", "--trace-steps"}},
 		{[]string{"demo", "memorization", "--scale", ""}, []string{"default", "smoke"}},
 		{[]string{"demo", ""}, []string{"collapse", "memorization", "minority", "theory"}},

@@ -50,6 +50,7 @@ var examples = map[string][]string{
 	"runs rm":       {"collapse runs rm 3f9a c04d"},
 	"runs gc":       {"collapse runs gc"},
 	"lab copy":      {"collapse lab copy /backup/lab"},
+	"lab merge":     {"collapse lab merge from-the-cluster/lab --numbers"},
 	"lab check":     {"collapse --lab cloned/lab lab check"},
 	"data list":     {"collapse data list"},
 	"data get":      {"collapse data get mnist --data-dir data"},

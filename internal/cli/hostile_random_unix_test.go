@@ -83,7 +83,7 @@ func (g ground) commands(long bool) [][]string {
 		study = g.path("long.toml")
 	}
 	return [][]string{
-		{"runs", "list"}, {"report", "--out", out("report")}, {"export", "--out", out("t.csv")}, {"export", "--tensorboard", out("events")}, {"lab", "copy", out("copy")}, {"lab", "check"},
+		{"runs", "list"}, {"report", "--out", out("report")}, {"export", "--out", out("t.csv")}, {"export", "--tensorboard", out("events")}, {"lab", "copy", out("copy")}, {"lab", "check"}, {"--lab", out("mine"), "lab", "merge", g.lab},
 		{"runs", "show", run}, {"study", "list"}, {"study", "status", "q"}, train, {"train", "--resume", run}, {"runs", "add", "mine", g.path("h.jsonl")},
 		{"study", "run", study, "--workers", "1"}, {"study", "resume", "q", "--workers", "1"}, {"study", "report", "q", "--out", out("study")}, {"study", "export", "q", "--out", out("q.csv")}, {"study", "judge", "q"},
 		{"study", "cancel", "q"}, {"study", "retry", "q"}, {"runs", "check", "--repair"}, {"runs", "gc"}, append(slices.Clone(train), "--again"), {"runs", "rm", run}, {"runs", "gc"},

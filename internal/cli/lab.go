@@ -9,6 +9,7 @@ import (
 
 type labCmd struct {
 	Copy  labCopyCmd  `cmd:"" help:"Copy the whole lab, even while it is written to."`
+	Merge labMergeCmd `cmd:"" help:"Take over the finished runs of another lab."`
 	Check labCheckCmd `cmd:"" help:"Read the whole lab, perhaps a stranger's, and say what in it this program does not write."`
 }
 

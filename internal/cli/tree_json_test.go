@@ -39,7 +39,7 @@ var jsonCalls = []string{
 	"study init --script SCRIPT", "study run STUDY --dry-run", "study run STUDY", "study status tiny", "study resume tiny", "study retry tiny", "study rename tiny small", "study rename small tiny", "study tag tiny paper", "study archive tiny", "study list", "study archive tiny --undo", "study judge tiny", "study measure tiny", "study export tiny",
 	"study report tiny --out OUT/study", "study cancel tiny", "study rm tiny",
 	"report HASH --out OUT/report", "export", "export HASH --tensorboard OUT/events",
-	"runs add tiny HISTORY", "runs list", "runs show HASH", "runs diff HASH HASH", "runs check HASH", "runs gc", "runs rm HASH", "lab copy OUT/copy", "lab copy OUT/rows --numbers", "lab check",
+	"runs add tiny HISTORY", "runs list", "runs show HASH", "runs diff HASH HASH", "runs check HASH", "runs gc", "runs rm HASH", "lab copy OUT/copy", "lab copy OUT/rows --numbers", "lab merge OUT/rows", "lab check",
 	"data list", "data check --data-dir OUT", "data get nosuch",
 	"bench peak", "bench gemm --repeats 1", "bench train --net resnet18-adapt --width 2 --batch 2 --steps 1", "bench scaling --net resnet18-adapt --width 2 --batch 2 --steps 1 --thread-counts 1,16", "bench layers --net resnet18-adapt --width 2 --batch 2 --steps 1",
 	"bench slots --time 20ms", "bench measure --n 200 --d 8 --k 4", "solve deep --starts 2", "solve imbalanced --k 4", "solve sphere --k 4 --starts 1", "version", "completion bash", "completion words -- runs", "licenses", "help", "help train", "--version", "--help", "solve --help",

@@ -2,15 +2,21 @@ package recipe
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/train"
 )
 
 // Departures lists where the runs of a choice depart from the paper's setting.
 func (r *Recipe) Departures(c Choice) ([]Substitution, error) {
 	scale, err := r.scale(c.Scale)
+	if err != nil {
+		return nil, err
+	}
+	_, set, err := r.chosen(c)
 	if err != nil {
 		return nil, err
 	}
@@ -22,9 +28,66 @@ func (r *Recipe) Departures(c Choice) ([]Substitution, error) {
 	out = append(out, scale.Substitutions...)
 	for _, s := range c.Set {
 		key, value, _ := strings.Cut(s, "=")
-		out = append(out, Substitution{What: key, Paper: "the recipe's", Here: value, Why: "set by hand"})
+		d := Substitution{What: key, Paper: "the recipe's", Here: value, Why: "set by hand"}
+		if grid := scale.Grid[strings.TrimSpace(key)]; !slices.Contains(set, s) && isPart(s, grid) {
+			d.What, d.Paper = "only a part of "+key, train.Literal(grid)
+		}
+		out = append(out, d)
 	}
 	return out, nil
+}
+
+// chosen is a scale whose grid has the values that are set by hand, and the settings by hand of every run.
+func (r *Recipe) chosen(c Choice) (scale Scale, set []string, err error) {
+	if scale, err = r.scale(c.Scale); err != nil {
+		return scale, nil, err
+	}
+	grid := maps.Clone(scale.Grid)
+	for _, s := range c.Set {
+		key, values, list, err := axis(s)
+		if err != nil {
+			return scale, nil, err
+		}
+		if _, varies := grid[key]; varies || list && len(values) > 1 {
+			if len(values) == 0 {
+				return scale, nil, fmt.Errorf("--set %s: has no values, so there would be no run", s)
+			}
+			if grid == nil {
+				grid = map[string][]any{}
+			}
+			grid[key] = values
+		} else {
+			set = append(set, s)
+		}
+	}
+	scale.Grid = grid
+	return scale, set, nil
+}
+
+// axis is what a setting by hand says of an axis of a grid.
+func axis(setting string) (key string, values []any, list bool, err error) {
+	key, value, _ := strings.Cut(setting, "=")
+	key = strings.TrimSpace(key)
+	if values, list, err = train.Axis(key, strings.TrimSpace(value)); err != nil {
+		err = fmt.Errorf("--set %s: not a list of values: %w", setting, err)
+	}
+	return key, values, list, err
+}
+
+// isPart reports whether a setting by hand has only values that a grid has.
+func isPart(setting string, grid []any) bool {
+	_, values, _, err := axis(setting)
+	return err == nil && !slices.ContainsFunc(values, func(v any) bool {
+		return !slices.ContainsFunc(grid, func(known any) bool { return train.Literal(asNumber(known)) == train.Literal(asNumber(v)) })
+	})
+}
+
+// asNumber lets 0 and 0.0 be the same value.
+func asNumber(v any) any {
+	if n, whole := v.(int64); whole {
+		return float64(n)
+	}
+	return v
 }
 
 // Departs says in a sentence what is not as in the paper, data that the paper did not use first; "" if all is.

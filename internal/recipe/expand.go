@@ -82,7 +82,7 @@ func (r *Recipe) expand(c Choice, take func(own train.Config) ([]string, error))
 	if err != nil {
 		return nil, err
 	}
-	cells, err := r.cellRuns(c, scale, common, take)
+	cells, err := r.cellRuns(c, common, take)
 	if err != nil {
 		return nil, err
 	}
@@ -100,9 +100,13 @@ func (r *Recipe) expand(c Choice, take func(own train.Config) ([]string, error))
 }
 
 // cellRuns are the runs of one seed. No setting's meaning depends on the seed, so they are read and checked once.
-func (r *Recipe) cellRuns(c Choice, scale Scale, common []string, take func(own train.Config) ([]string, error)) (runs []Run, err error) {
+func (r *Recipe) cellRuns(c Choice, common []string, take func(own train.Config) ([]string, error)) (runs []Run, err error) {
+	scale, set, err := r.chosen(c)
+	if err != nil {
+		return nil, err
+	}
+	byHand := append(c.builtIn(), set...)
 	for _, varied := range scale.cells() {
-		byHand := append(c.builtIn(), c.Set...)
 		cfg, err := train.LoadShared(slices.Concat(common, varied, byHand)...)
 		var taken []string
 		if err == nil && take != nil {

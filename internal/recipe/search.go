@@ -2,19 +2,20 @@ package recipe
 
 import (
 	"bytes"
-	"collapse.example/collapse/internal/train"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"collapse.example/collapse/internal/train"
 )
 
 // SearchFile is the study file of a recipe that searches settings: the table [search], with the changes of preset and scale, in
 // each combination of the grid and for each seed.
 func (r *Recipe) SearchFile(name string, c Choice) ([]byte, error) {
-	scale, err := r.scale(c.Scale)
+	scale, set, err := r.chosen(c)
 	if err != nil {
 		return nil, err
 	}
@@ -23,8 +24,13 @@ func (r *Recipe) SearchFile(name string, c Choice) ([]byte, error) {
 		return nil, err
 	}
 	base := map[string]string{}
-	byHand := slices.Concat(c.builtIn(), c.Set) // overrides the grid
-	var changed []string                        // in [search]
+	byHand := slices.Concat(c.builtIn(), set) // overrides the grid
+	for key, values := range scale.Grid {
+		if named(c.Set, key) && len(values) == 1 {
+			byHand = append(byHand, key+"="+train.Literal(values[0]))
+		}
+	}
+	var changed []string // in [search]
 	for _, s := range slices.Concat(common, byHand) {
 		key, value, _ := strings.Cut(s, "=")
 		if strings.HasPrefix(key, "search.") {

@@ -68,6 +68,10 @@ func TestWhatDepartsFromThePaper(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
+	part := Choice{Scale: "paper", Set: []string{"net.width=[8.0]", "net.width=[8,9]"}}
+	if got, err := r.Departures(part); err != nil || len(got) != 2 || got[0] != (Substitution{"only a part of net.width", "[8,16,32]", "[8.0]", "set by hand"}) || got[1] != (Substitution{"net.width", "the recipe's", "[8,9]", "set by hand"}) {
+		t.Errorf("%+v, %v", got, err)
+	}
 	if got, err := r.Departures(Choice{Scale: "paper"}); err != nil || len(got) != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -105,7 +109,9 @@ func TestTheRunsOfAScale(t *testing.T) {
 		want []string
 	}{
 		{Choice{Scale: "quick"}, []string{"width = 8, seed 1 lr 0.5 width 8 epochs 3 mnist", "width = 16, seed 1 lr 0.5 width 16 epochs 3 mnist", "width = 8, seed 2 lr 0.5 width 8 epochs 3 mnist", "width = 16, seed 2 lr 0.5 width 16 epochs 3 mnist"}},
-		{Choice{Scale: "quick", Seeds: 1, Preset: "code", BuiltIn: true, Set: []string{"net.width=2"}}, []string{"width = 8, seed 1 lr 0.5 width 2 epochs 3 glyphs", "width = 16, seed 1 lr 0.5 width 2 epochs 3 glyphs"}},
+		{Choice{Scale: "quick", Seeds: 1, Preset: "code", BuiltIn: true, Set: []string{"net.width=2"}}, []string{"width = 2, seed 1 lr 0.5 width 2 epochs 3 glyphs"}},
+		{Choice{Scale: "quick", Seeds: 1, Set: []string{"net.width=[16,4]"}}, []string{"width = 16, seed 1 lr 0.5 width 16 epochs 3 mnist", "width = 4, seed 1 lr 0.5 width 4 epochs 3 mnist"}},
+		{Choice{Scale: "quick", Seeds: 1, Set: []string{"net.width=8", "optim.lr=[0.1,0.2]"}}, []string{"width = 8, rate = 0.1, seed 1 lr 0.1 width 8 epochs 3 mnist", "width = 8, rate = 0.2, seed 1 lr 0.2 width 8 epochs 3 mnist"}},
 	} {
 		if got := list(test.c); !slices.Equal(got, test.want) {
 			t.Errorf("%+v:\n%q, want\n%q", test.c, got, test.want)
@@ -126,6 +132,8 @@ func TestTheRunsOfAScale(t *testing.T) {
 	for c, says := range map[*Choice]string{
 		{Scale: "standard"}:                                                      "the recipe has no scale standard, or it lacks seeds",
 		{Scale: "quick", Preset: "mine"}:                                         `there is no preset "mine"; wanted one of code`,
+		{Scale: "quick", Set: []string{"net.width=[]"}}:                          "--set net.width=[]: has no values, so there would be no run",
+		{Scale: "quick", Set: []string{"net.width=[8,"}}:                         "--set net.width=[8,: not a list of values: ",
 		{Scale: "quick", Set: []string{"net.w=3"}}:                               "net.width=8",
 		{Scale: "quick", Set: []string{"optim.momentum=0.5", "optim.kind=adam"}}: "--set optim.momentum has no effect on any run of x: it applies only with ",
 	} {

@@ -61,8 +61,15 @@ func (d Dir) Features(epoch int) string   { return d.path("features", strconv.It
 func (d Dir) FinalFeatures() string       { return d.path("features.npz") }
 func (d Dir) ScriptLog() string           { return d.path("script.log") }
 func (d Dir) RowsOnly() string            { return d.path("rows-only") }
-func (d Dir) ScriptCode() string          { return d.path("code.sha256") }
-func (d Dir) ScriptCommand() string       { return d.path("command.txt") }
+
+// HasRowsOnly reports whether a copy of the lab has left the files of a finished run behind.
+func (d Dir) HasRowsOnly() bool {
+	_, err := os.Lstat(d.RowsOnly())
+	return err == nil
+}
+
+func (d Dir) ScriptCode() string    { return d.path("code.sha256") }
+func (d Dir) ScriptCommand() string { return d.path("command.txt") }
 
 // StartsOver is a file that says that the run's script does not continue from checkpoints.
 func (d Dir) StartsOver() string { return d.path("starts-over") }

@@ -239,34 +239,19 @@ func (f *File) override(overrides []string, bad *FileError) {
 			continue
 		}
 		f.set = append(f.set, o)
-		var list struct{ V []any }
+		values, isList, err := train.Axis(key, value)
 		inGrid := slices.ContainsFunc(f.axes, func(a axis) bool { return a.key == key })
 		switch {
-		case strings.HasPrefix(value, "["):
-			if err := toml.Unmarshal([]byte("V = "+value), &list); err != nil {
-				bad.add("--set %s: not a list of values: %v", o, err)
-				continue
-			}
-			if isOneList(key, list.V) {
-				list.V = []any{list.V}
-			}
-			f.setAxis(key, list.V, bad)
+		case err != nil:
+			bad.add("--set %s: not a list of values: %v", o, err)
+		case isList:
+			f.setAxis(key, values, bad)
 		case inGrid:
 			f.axes = append(slices.DeleteFunc(f.axes, func(a axis) bool { return a.key == key }), axis{key, []string{value}})
 		default:
 			f.base = append(f.base, key+"="+value)
 		}
 	}
-}
-
-// isOneList says whether a list is a single value: the key takes lists, and the elements are neither lists nor texts
-// that hold one, such as "60,120".
-func isOneList(key string, list []any) bool {
-	return train.TakesList(key) && !slices.ContainsFunc(list, func(v any) bool {
-		_, isList := v.([]any)
-		_, isText := v.(string)
-		return isList || isText
-	})
 }
 
 func (f *File) readSeeds(v any, bad *FileError) {

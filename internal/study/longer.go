@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"os"
 
 	"collapse.example/collapse/internal/rundir"
 	"collapse.example/collapse/internal/store"
@@ -35,7 +34,7 @@ func GoOn(lab *store.Reader, items []Item) (found Longer, err error) {
 	for _, m := range missing {
 		epochs := KindOf(m.Spec.Kind).Epochs(m.Payload)
 		shorter, ok := same[keyOf(m.Spec)].below(epochs)
-		if ok && rowsAlone(lab, shorter) {
+		if ok && rundir.Dir(lab.RunDir(shorter.Hash)).HasRowsOnly() {
 			found.Rows++
 		} else if ok && bare(lab, shorter) {
 			found.Bare++
@@ -57,12 +56,6 @@ func GoOn(lab *store.Reader, items []Item) (found Longer, err error) {
 func bare(lab *store.Reader, run store.Run) bool {
 	checkpoints, _ := rundir.Dir(lab.RunDir(run.Hash)).Checkpoints() // without the folder there are none
 	return run.Kind == store.Script && len(checkpoints) == 0
-}
-
-// rowsAlone reports whether a copy of a lab has left the files of a run behind.
-func rowsAlone(lab *store.Reader, run store.Run) bool {
-	_, err := os.Lstat(rundir.Dir(lab.RunDir(run.Hash)).RowsOnly())
-	return err == nil
 }
 
 // lacking are the items that are not done.

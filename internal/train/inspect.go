@@ -75,7 +75,7 @@ func (i *inspector) inspect() error {
 		i.Wrong = []string{"its folder is missing"}
 		return nil
 	}
-	if _, err := os.Stat(i.dir.RowsOnly()); err == nil && i.done {
+	if i.done && i.dir.HasRowsOnly() {
 		_, err := i.rows(i.cfg.Run.Epochs)
 		return err
 	}

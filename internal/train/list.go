@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pelletier/go-toml/v2"
 )
 
 // listOf is what a list holds, in the user's terms. Lists are kept as text with commas, so that configurations can be compared; a
@@ -21,6 +23,32 @@ const (
 // TakesList reports whether the value of a key is a list, so that one TOML list is a single value.
 func TakesList(key string) bool {
 	return slices.ContainsFunc(writtenDefaults(), func(f field) bool { return f.key == key && f.list != "" })
+}
+
+// Axis reads what a setting by hand says of an axis of a grid: the values of a list in TOML, or the one value that it is. For a key that takes
+// lists, a list is one value unless its elements are lists, or texts that hold one, such as "60,120".
+func Axis(key, value string) (values []any, list bool, err error) {
+	var read struct{ V any }
+	err = toml.Unmarshal([]byte("V = "+value), &read)
+	if !strings.HasPrefix(value, "[") {
+		if err != nil {
+			read.V = value // a text without quotes
+		}
+		return []any{read.V}, false, nil
+	}
+	values, _ = read.V.([]any)
+	if err == nil && TakesList(key) && !slices.ContainsFunc(values, holdsList) {
+		values = []any{values}
+	}
+	return values, true, err
+}
+
+func holdsList(v any) bool {
+	switch v.(type) {
+	case []any, string:
+		return true
+	}
+	return false
 }
 
 // joined is a TOML list as text.
