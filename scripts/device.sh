@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs parts on a second machine with many cores and a GPU that is at hand only for minutes: no network there, and its own Python and PyTorch.
 #
-# usage: scripts/device.sh pack                        here: builds the program, compressed, into out/device
+# usage: scripts/device.sh pack                        here: builds the program, compressed, into out/device; MNIST of the folder COLLAPSE_MNIST, too
 #        scripts/device.sh run MINUTES OUT PART…       there, in a copy of this checkout with out/device in it
 #        scripts/device.sh parts                       what there is to run
 #
@@ -25,8 +25,12 @@ pack() {
   mkdir -p out/device
   CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build -trimpath -ldflags='-s -w' -o out/device/collapse ./cmd/collapse
   gzip -9 --force out/device/collapse
+  if [ -n "${COLLAPSE_MNIST:-}" ]; then
+    rm -rf out/device/mnist
+    install -D -m 644 -t out/device/mnist "$COLLAPSE_MNIST"/*-ubyte.gz
+  fi
   local bytes
-  bytes=$({ git ls-files -z --cached --others --exclude-standard; printf 'out/device/collapse.gz\0'; } | xargs -0 stat -c %s | awk '{ n += $1 } END { print n }')
+  bytes=$({ git ls-files -z --cached --others --exclude-standard; find out/device -type f -print0; } | xargs -0 stat -c %s | awk '{ n += $1 } END { print n }')
   echo "out/device/collapse.gz: $(stat -c %s out/device/collapse.gz) bytes; with the checkout $bytes"
   [ "$bytes" -le "$most_carried" ] || { echo "more than $most_carried bytes do not travel" >&2; exit 1; }
 }

@@ -28,6 +28,9 @@ func (r *Recipe) Departures(c Choice) ([]Substitution, error) {
 	out = append(out, scale.Substitutions...)
 	for _, s := range c.Set {
 		key, value, _ := strings.Cut(s, "=")
+		if slices.Contains(technical, strings.TrimSpace(key)) {
+			continue
+		}
 		d := Substitution{What: key, Paper: "the recipe's", Here: value, Why: "set by hand"}
 		if grid := scale.Grid[strings.TrimSpace(key)]; !slices.Contains(set, s) && isPart(s, grid) {
 			d.What, d.Paper = "only a part of "+key, train.Literal(grid)
@@ -36,6 +39,9 @@ func (r *Recipe) Departures(c Choice) ([]Substitution, error) {
 	}
 	return out, nil
 }
+
+// technical are the settings that say who computes a run and what it keeps: no paper's setting departs by them.
+var technical = []string{"data.dir", "run.engine", "run.checkpoint_every", "run.keep", "run.save_features"}
 
 // chosen is a scale whose grid has the values that are set by hand, and the settings by hand of every run.
 func (r *Recipe) chosen(c Choice) (scale Scale, set []string, err error) {

@@ -68,7 +68,7 @@ func TestWhatDepartsFromThePaper(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
-	part := Choice{Scale: "paper", Set: []string{"net.width=[8.0]", "net.width=[8,9]"}}
+	part := Choice{Scale: "paper", Set: []string{"run.engine=torch", "net.width=[8.0]", "net.width=[8,9]"}}
 	if got, err := r.Departures(part); err != nil || len(got) != 2 || got[0] != (Substitution{"only a part of net.width", "[8,16,32]", "[8.0]", "set by hand"}) || got[1] != (Substitution{"net.width", "the recipe's", "[8,9]", "set by hand"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
