@@ -12,11 +12,15 @@ import (
 )
 
 // table is the page of all claims.
-func table(all []Recipe) string {
+func table(all []Recipe, scales bool) string {
 	var b strings.Builder
 	b.WriteString("# Results\n\n")
 	fmt.Fprintf(&b, "%s. %s\n\n", format.Count(len(all), "recipe"), made(all))
-	fmt.Fprintf(&b, "%s\n%s [Figures](figures.md).\n\n", counts(all), sources)
+	fmt.Fprintf(&b, "%s\n%s\n\n%s [Figures](figures.md).", counts(all), sources, sizes(all))
+	if scales {
+		b.WriteString(" [Beside a smaller scale](scales.md).")
+	}
+	b.WriteString("\n\n")
 	b.WriteString("| figure or table | claim | source | verdict | effect, 95 % interval | seeds |\n|---|---|---|---|---|---|\n")
 	for _, r := range all {
 		for i, c := range r.Claims {
@@ -32,13 +36,16 @@ func table(all []Recipe) string {
 	b.WriteString(numbers(all))
 	b.WriteString("\n## How they were made\n\n| recipe | command | runs | core hours | program | machine | date |\n|---|---|---|---|---|---|---|\n")
 	for _, r := range all {
-		hours := "–"
-		if r.CoreHours > 0 {
-			hours = fmt.Sprintf("%.2f", r.CoreHours)
-		}
-		fmt.Fprintf(&b, "| %s | `%s` | %d | %s | %s | %s | %s |\n", r.ID, r.Command, r.Runs, hours, cell(r.Program), cell(r.Machine), r.Date.UTC().Format("2006-01-02"))
+		fmt.Fprintf(&b, "| %s | `%s` | %d | %s | %s | %s | %s |\n", r.ID, r.Command, r.Runs, hours(r), cell(r.Program), cell(r.Machine), r.Date.UTC().Format("2006-01-02"))
 	}
 	return b.String()
+}
+
+func hours(r Recipe) string {
+	if r.CoreHours <= 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", r.CoreHours)
 }
 
 // made says what the runs took.
@@ -79,8 +86,15 @@ func counts(all []Recipe) string {
 
 // sources explains the words of the table of counts, and what a verdict speaks of.
 const sources = "A claim of a paper is our question to one of its sentences, which is quoted; thresholds and bands in it are ours, and several claims may ask one sentence. " +
-	"Checks compare numbers of this program with each other.\n\n" +
-	"A verdict is about the runs behind it. Networks here are far narrower than the papers’, trained on far fewer images, and some on other data: each of the [recipes](../../../recipes) lists what was changed."
+	"Checks compare numbers of this program with each other."
+
+// sizes says what runs the verdicts are about.
+func sizes(all []Recipe) string {
+	if slices.ContainsFunc(all, func(r Recipe) bool { return r.Scale != "paper" }) {
+		return "A verdict is about the runs behind it. Networks here are far narrower than the papers’, trained on far fewer images, and some on other data: each of the [recipes](../../../recipes) lists what was changed."
+	}
+	return "A verdict is about the runs behind it. Networks, images and epochs are the papers’ own; each command says which part of a figure was computed."
+}
 
 // whose says where a claim comes from.
 func whose(c judge.Claim) string {

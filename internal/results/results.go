@@ -32,13 +32,22 @@ type Recipe struct {
 	Claims    []judge.Claim      `json:"claims"`
 	Numbers   []judge.Comparison `json:"numbers,omitempty"` // the paper's beside ours
 	Notes     []string           `json:"notes,omitempty"`
-	Runs      int                `json:"runs"` // 0: it trains none
+	Changed   []Change           `json:"changed,omitempty"` // what is not as in the paper; results of version 0.1 lack it
+	Runs      int                `json:"runs"`              // 0: it trains none
 	Failed    int                `json:"failed,omitempty"`
 	CoreHours float64            `json:"core_hours,omitempty"`
 	Program   string             `json:"program"` // version
 	Machine   string             `json:"machine"`
 	Date      time.Time          `json:"date"`
 	Figures   []chart.Figure     `json:"figures"`
+}
+
+// Change is a setting of the runs that is not the paper's.
+type Change struct {
+	What  string `json:"what"`
+	Paper string `json:"paper"`
+	Here  string `json:"here"`
+	Why   string `json:"why"`
 }
 
 // Kind is what folders hold that this package writes.
@@ -50,13 +59,14 @@ const suffix = ".json"
 const (
 	tableName   = "README.md"
 	galleryName = "figures.md"
+	scalesName  = "scales.md"
 )
 
 func figureName(id string) string { return "figures/" + id + ".svg" }
 
 // FilesOf are the files of a folder that the results of a recipe change.
 func FilesOf(id string) []string {
-	return []string{id + suffix, figureName(id), galleryName, tableName}
+	return []string{id + suffix, figureName(id), galleryName, scalesName, tableName}
 }
 
 // Save writes the file of a recipe, and table and figures anew.
@@ -89,7 +99,13 @@ func rebuild(to *outfile.Folder, one *Recipe) (all []Recipe, err error) {
 		if err := files.PutBytes(galleryName, []byte(gallery(all))); err != nil {
 			return err
 		}
-		return files.PutBytes(tableName, []byte(table(all)))
+		name, smaller := smallerOf(to.Path(), all)
+		if page := besideSmaller(all, name, smaller); page != "" {
+			if err := files.PutBytes(scalesName, []byte(page)); err != nil {
+				return err
+			}
+		}
+		return files.PutBytes(tableName, []byte(table(all, len(smaller) > 0)))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("results: %w", err)
