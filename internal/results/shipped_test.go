@@ -57,7 +57,7 @@ func TestShippedIsTheResult(t *testing.T) {
 // shorten leaves of a result what a page shows beside other runs: of the first figure the means with their spread, to five digits, and
 // of each claim the effect over all cells.
 func shorten(r Recipe) Recipe {
-	r.Notes = nil
+	r.Notes, r.Changed = nil, nil
 	r.Figures = slices.Clone(r.Figures[:min(1, len(r.Figures))])
 	for i, f := range r.Figures {
 		f.Panels, f.Notes = slices.Clone(f.Panels), nil
