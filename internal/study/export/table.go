@@ -36,7 +36,7 @@ func Table(lab *store.Reader, runs []Selected, format string, w io.Writer) (line
 		return 0, err
 	}
 	keys = append(keys, ofSearches(runs, settings)...)
-	to, err := newTidyWriter(format, append(slices.Clone(tidyColumns), keys...), settings, w)
+	to, err := newTidyWriter(format, keys, settings, w)
 	if err != nil {
 		return 0, err
 	}
@@ -63,7 +63,20 @@ func Table(lab *store.Reader, runs []Selected, format string, w io.Writer) (line
 	return lines, nil
 }
 
-func newTidyWriter(format string, columns []string, settings []map[string]any, w io.Writer) (tidyWriter, error) {
+// columnsFor are the names of all columns. A script's setting that is called as one of the first has "setting." before its name.
+func columnsFor(keys []string) []string {
+	columns := slices.Clone(tidyColumns)
+	for _, key := range keys {
+		for slices.Contains(columns, key) {
+			key = "setting." + key
+		}
+		columns = append(columns, key)
+	}
+	return columns
+}
+
+func newTidyWriter(format string, keys []string, settings []map[string]any, w io.Writer) (tidyWriter, error) {
+	columns := columnsFor(keys)
 	switch format {
 	case "csv":
 		c := &csvTidy{w: csv.NewWriter(w), line: make([]string, len(columns))}
@@ -72,7 +85,7 @@ func newTidyWriter(format string, columns []string, settings []map[string]any, w
 		_, err := io.WriteString(w, "[")
 		return &jsonTidy{w: w, columns: columns, line: make([]string, len(columns))}, err
 	case "parquet":
-		return newParquetTidy(columns, settings, w), nil
+		return newParquetTidy(columns, keys, settings, w), nil
 	}
 	return nil, fmt.Errorf("study: format %q; wanted csv, json or parquet", format)
 }
@@ -222,7 +235,7 @@ type parquetTidy struct {
 	kinds    []parquet.Kind // of the settings
 }
 
-func newParquetTidy(columns []string, settings []map[string]any, w io.Writer) *parquetTidy {
+func newParquetTidy(columns, keys []string, settings []map[string]any, w io.Writer) *parquetTidy {
 	p := &parquetTidy{line: make([]string, len(columns))}
 	group := parquet.Group{}
 	for i, c := range columns {
@@ -230,7 +243,7 @@ func newParquetTidy(columns []string, settings []map[string]any, w io.Writer) *p
 		if i < len(tidyColumns) {
 			continue
 		}
-		kind := settingKind(settings, c)
+		kind := settingKind(settings, keys[i-len(tidyColumns)])
 		if kind != parquet.ByteArray {
 			group[c] = parquet.Optional(parquet.Leaf(parquet.DoubleType))
 		}

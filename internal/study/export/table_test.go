@@ -63,7 +63,7 @@ func TestSettingsOfParquet(t *testing.T) {
 	}
 	keys := []string{"half", "some", "text"}
 	var b bytes.Buffer
-	w, err := newTidyWriter("parquet", append(slices.Clone(tidyColumns), keys...), settings, &b)
+	w, err := newTidyWriter("parquet", keys, settings, &b)
 	must(t, err)
 	for _, own := range settings {
 		w.begin([]string{"s", "r", "train", "done", ""}, []any{own["half"], own["some"], own["text"]})
@@ -146,5 +146,71 @@ func TestExportsAgree(t *testing.T) {
 	}
 	if _, err := Table(lab.Reader, runs, "xml", &asCSV); err == nil {
 		t.Error("xml")
+	}
+}
+
+// TestSettingsThatAreCalledAsAColumn have a column of their own, and take no other's place.
+func TestSettingsThatAreCalledAsAColumn(t *testing.T) {
+	lab, err := store.Open(t.TempDir(), store.Options{})
+	must(t, err)
+	defer lab.Close()
+	var runs []Selected
+	for i := range 2 {
+		config := map[string]any{}
+		for _, name := range append(slices.Clone(tidyColumns), "lr") {
+			config[name] = i + 1
+		}
+		lease, _, err := lab.Lease(store.Spec{Kind: store.Script, Config: config})
+		must(t, err)
+		must(t, lease.AppendEpoch(3, []store.Value{{Key: store.Key{Series: "epoch", Split: "val", Measure: "f1"}, Step: 3, Value: 0.25}}))
+		must(t, lease.Finish())
+		runs = append(runs, Selected{StudyRun: store.StudyRun{Hash: lease.Hash, Kind: store.Script, Status: store.Done, Note: "n"}})
+	}
+	rows := map[string][]map[string]string{}
+	for _, format := range []string{"csv", "json", "parquet"} {
+		var b bytes.Buffer
+		n, err := Table(lab.Reader, runs, format, &b)
+		if must(t, err); n != 2 {
+			t.Fatalf("%s: %d rows", format, n)
+		}
+		switch format {
+		case "csv":
+			lines, err := csv.NewReader(&b).ReadAll()
+			must(t, err)
+			for _, line := range lines[1:] {
+				row := map[string]string{}
+				for i, name := range lines[0] {
+					if _, twice := row[name]; twice {
+						t.Errorf("two columns are called %s", name)
+					}
+					row[name] = line[i]
+				}
+				rows[format] = append(rows[format], row)
+			}
+		case "json":
+			var list []map[string]any
+			must(t, json.Unmarshal(b.Bytes(), &list))
+			for _, object := range list {
+				row := map[string]string{}
+				for name, v := range object {
+					row[name] = study.SettingText(v)
+				}
+				rows[format] = append(rows[format], row)
+			}
+		default:
+			rows[format] = parquetTexts(t, b.Bytes())
+		}
+	}
+	for format, list := range rows {
+		for i, row := range list {
+			if row["split"] != "val" || row["measure"] != "f1" || row["step"] != "3" || row["value"] != "0.25" || row["lr"] != strconv.Itoa(i+1) {
+				t.Errorf("%s: %v", format, row)
+			}
+			for _, name := range tidyColumns {
+				if row["setting."+name] != strconv.Itoa(i+1) {
+					t.Errorf("%s: setting.%s is %q", format, name, row["setting."+name])
+				}
+			}
+		}
 	}
 }
