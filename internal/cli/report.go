@@ -81,7 +81,11 @@ func writeStudy(to *outfile.Folder, asked findings.Study) (page.Result, error) {
 	if err != nil {
 		return page.Result{}, err
 	}
-	return page.Write(to, found)
+	result, err := page.Write(to, found)
+	if found.Asked != nil {
+		result.Left = found.Asked.Notes
+	}
+	return result, err
 }
 
 // made ends a command that wrote a page: it prints the result, as emit does, and opens the page if asked.
@@ -104,6 +108,9 @@ func printReport(a *app, r page.Result, own []judge.Statement) {
 		a.print("  " + a.verdictMark(claim.Verdict))
 		a.printf("%-13s %s\n", claim.Verdict, claim.Statement)
 	})
+	for _, what := range r.Left {
+		a.printf("\n%s\n", what)
+	}
 	printWritten(a, r)
 }
 

@@ -52,7 +52,11 @@ func (c *studyReportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	text = asOfNow(s, text)
+	if text = asOfNow(s, text); given != name { // a file of one's own is mended first
+		if _, err := askedOf(c.Name, text); err != nil {
+			return err
+		}
+	}
 	if err := noteOthers(a, lab, s, given); err != nil {
 		return err
 	}
@@ -156,6 +160,7 @@ func (c *studyReportCmd) write(a *app, lab *store.Reader, s store.Study, text st
 		return page.Result{}, err
 	}
 	result, err := page.WriteRecipe(to, found)
+	result.Left = found.Notes[min(len(notes), len(found.Notes)):]
 	for _, search := range made.Searches {
 		result.Facts = append(result.Facts, figure.FoundBySearch(search))
 	}

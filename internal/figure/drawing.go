@@ -2,13 +2,16 @@ package figure
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"collapse.example/collapse/internal/chart"
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/spelling"
 )
 
 // Drawing says how the figure of a recipe is made from its runs.
@@ -38,26 +41,30 @@ type DrawingPanel struct {
 	Show       string `toml:"show"`       // features: "train" and "test" as in M-D Fig. 4, "scheme" as in M-D Fig. 3
 }
 
+// ownAxes are what a panel's x may be beside names of values and settings.
+var ownAxes = []string{"epoch", "layer", "sample", "features"}
+
 // Check reports names of values and settings that no run can have.
 func (d Drawing) Check(words judge.Vocabulary) error {
-	for _, p := range d.Panels {
+	for i, p := range d.Panels {
+		wrong := func(err error) error { return fmt.Errorf("drawing %q, panel %d: %w", d.Title, i+1, err) }
 		names := []string{strings.ReplaceAll(p.Y, "*", "layer")}
 		if p.X == "features" {
 			names = nil
 			if p.Y != "" || d.Panels[0].X != p.X {
-				return fmt.Errorf("figure: panel %q: a panel of features has no y and goes only with other panels of features", p.Title)
+				return wrong(errors.New("a panel of features has no y and goes only with other panels of features"))
 			}
 		}
-		if !slices.Contains([]string{"epoch", "layer", "sample", "features"}, p.X) {
+		if !slices.Contains(ownAxes, p.X) {
 			names = append(names, p.X)
 		}
 		for _, name := range names {
 			if err := words.Name(name); err != nil {
-				return fmt.Errorf("figure: panel %q: %w", p.Title, err)
+				return wrong(err)
 			}
 		}
 		if err := p.checkWords(); err != nil {
-			return fmt.Errorf("figure: panel %q: %w", p.Title, err)
+			return wrong(err)
 		}
 		keys := slices.Clone(p.Curves)
 		for key := range p.Where {
@@ -65,7 +72,7 @@ func (d Drawing) Check(words judge.Vocabulary) error {
 		}
 		for _, key := range keys {
 			if !words.Setting(key) {
-				return fmt.Errorf("figure: panel %q: no setting is called %q", p.Title, key)
+				return wrong(words.Unknown("it names", key))
 			}
 		}
 	}
@@ -104,7 +111,7 @@ func (d Drawing) Draw(id string, runs []*judge.JudgedRun) Picture {
 			p.Table.Rows = append(p.Table.Rows, rows...)
 		}
 		if len(panel.Series) == 0 {
-			p.Notes = append(p.Notes, spec.unseen())
+			p.Notes = append(p.Notes, spec.unseen(runs))
 			continue
 		}
 		if spec.X == "layer" {
@@ -164,7 +171,27 @@ func (s DrawingPanel) axis(name, label, which string) chart.Axis {
 	return a
 }
 
-// unseen says that a panel is left out.
-func (p DrawingPanel) unseen() string {
+// unseen says that a panel is left out, and which name no run has, if it is one.
+func (p DrawingPanel) unseen(runs []*judge.JudgedRun) string {
+	for _, name := range []string{p.Y, p.X} {
+		if name == "" || slices.Contains(ownAxes, name) || strings.Contains(name, "*") {
+			continue
+		}
+		why := judge.Missed(runs, name)
+		if why == "" {
+			continue
+		}
+		if near := spelling.Suggestion(name, ownAxes); near != "" && name == p.X {
+			why, _, _ = strings.Cut(why, ";")
+			why += near
+		}
+		if !strings.HasSuffix(why, "?") {
+			why += "."
+		}
+		if p.Title != "" {
+			why = fmt.Sprintf("the panel “%s” is left out: %s", p.Title, why)
+		}
+		return format.Capital(why)
+	}
 	return fmt.Sprintf("No run has what the panel “%s” shows.", cmp.Or(p.Title, p.Y))
 }

@@ -330,7 +330,7 @@ func TestPanelsOfADrawing(t *testing.T) {
 			spec.Where = map[string]any{"data.noise": .1}
 		}
 		p := Drawing{Panels: []DrawingPanel{spec, {Title: "none", X: "epoch", Y: "validation.loss"}}}.Draw("d", g.Runs)
-		if !slices.Contains(p.Notes, "No run has what the panel “none” shows.") {
+		if !slices.Contains(p.Notes, "The panel “none” is left out: no run has validation.loss.") {
 			t.Fatalf("notes %q", p.Notes)
 		}
 		var rows [][]string

@@ -70,7 +70,7 @@ func TestOtherCurvesAreBounded(t *testing.T) {
 	for i := range mostOwnPanels + mostOthers + 51 {
 		values = append(values, store.Value{Key: store.Key{Series: "epoch", Split: "train", Measure: fmt.Sprintf("m%d", i)}, Step: 1, Value: 1})
 	}
-	run, err := judge.NewRun(store.Run{Kind: store.Script}, values)
+	run, err := judge.NewRun(store.Run{Kind: store.Script, Status: store.Done}, values)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestWhatScriptsReportIsDrawnUnderItsNames(t *testing.T) {
 			values = append(values, store.Value{Key: store.Key{Series: "epoch", Split: name[0], Measure: name[1]}, Step: step + 1, Value: float64(step)})
 		}
 	}
-	run, err := judge.NewRun(store.Run{Kind: store.Script}, values)
+	run, err := judge.NewRun(store.Run{Kind: store.Script, Status: store.Done}, values)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,11 @@ func TestWhatScriptsReportIsDrawnUnderItsNames(t *testing.T) {
 		t.Error("nothing is left to unfold")
 	}
 	none := DrawingPanel{Y: "test/los"}
-	if words := none.unseen(); !strings.Contains(words, "“test/los”") {
+	if words := none.unseen(judge.Finished([]judge.Run{run})); words != "No run has test/los; did you mean test/loss?" {
+		t.Error(words)
+	}
+	misnamed := DrawingPanel{Y: "test/loss", X: "epochs"}
+	if words := misnamed.unseen(judge.Finished([]judge.Run{run})); words != "No run has epochs; did you mean epoch?" {
 		t.Error(words)
 	}
 }

@@ -46,7 +46,7 @@ func (s DrawingPanel) addFeatures(p *Picture, id string, runs []*judge.JudgedRun
 		}
 		return
 	}
-	p.Notes = append(p.Notes, s.unseen())
+	p.Notes = append(p.Notes, s.unseen(runs))
 }
 
 // show is the panel that a drawing asks for, with its numbers.

@@ -83,7 +83,7 @@ func (r Recipe) Judge() (RecipeFindings, error) {
 		if picture := d.Draw(r.ID+"-"+strconv.Itoa(i+1), done); len(picture.Panels) > 0 {
 			f.Pictures = append(f.Pictures, picture)
 		} else {
-			f.Notes = append(slices.Clone(f.Notes), fmt.Sprintf("“%s” is not drawn: no run has what it shows.", d.Title))
+			f.Notes = append(slices.Clone(f.Notes), fmt.Sprintf("“%s” is not drawn. %s", d.Title, strings.Join(picture.Notes, " ")))
 		}
 	}
 	f.Pictures = append(f.Pictures, figure.OfSearches(r.ID, r.Searches, r.Runs)...)

@@ -184,7 +184,7 @@ func (s Study) asked() (*Asked, error) {
 	}
 	found, err := Recipe{ID: "asked", Runs: s.Runs, Claims: s.Asks.Claims, Drawings: s.Asks.Drawings}.Judge()
 	out := &Asked{Claims: found.Judged, Pictures: found.Pictures}
-	out.Tables, out.Notes = tabulate(s.Asks.Tables, s.Runs, nil)
+	out.Tables, out.Notes = tabulate(s.Asks.Tables, s.Runs, found.Notes)
 	return out, err
 }
 

@@ -32,8 +32,8 @@ func (v Vocabulary) Setting(key string) bool {
 	return KnownSetting(key)
 }
 
-// unknown is the error for a setting that no run can have; where says who names it.
-func (v Vocabulary) unknown(where, key string) error {
+// Unknown is the error for a setting that no run can have; where says who names it.
+func (v Vocabulary) Unknown(where, key string) error {
 	names := settingNames()
 	if v.Script {
 		names = slices.Concat(v.Settings, scriptSettings)
@@ -116,7 +116,7 @@ func (v *nameCheck) Visit(node *ast.Node) {
 		}
 	case *ast.PairNode:
 		if s, ok := n.Key.(*ast.StringNode); ok && !v.words.Setting(s.Value) {
-			v.note(v.words.unknown("a selection names", s.Value))
+			v.note(v.words.Unknown("a selection names", s.Value))
 		}
 	}
 }

@@ -155,7 +155,7 @@ func (s Statement) checkSettings(words Vocabulary) error {
 	}
 	for key := range s.Where {
 		if !words.Setting(key) {
-			return words.unknown("where names", key)
+			return words.Unknown("where names", key)
 		}
 	}
 	if kind, _ := kindOf(s.Kind); s.Mean && (len(s.Cells) == 0 || kind.apart) {
@@ -163,12 +163,12 @@ func (s Statement) checkSettings(words Vocabulary) error {
 	}
 	for key := range s.Except {
 		if !words.Setting(key) {
-			return words.unknown("except names", key)
+			return words.Unknown("except names", key)
 		}
 	}
 	for _, key := range s.Cells {
 		if !words.Setting(key) {
-			return words.unknown("cells names", key)
+			return words.Unknown("cells names", key)
 		}
 	}
 	if s.Kind == Linear {

@@ -38,7 +38,7 @@ func (t Table) Check(words Vocabulary) error {
 	var errs []error
 	for _, key := range append(slices.Sorted(maps.Keys(t.Where)), t.Rows...) {
 		if !words.Setting(key) {
-			errs = append(errs, words.unknown("rows or where names", key))
+			errs = append(errs, words.Unknown("rows or where names", key))
 		}
 	}
 	for _, name := range t.Values {
@@ -135,6 +135,14 @@ func (t Table) describe(done []*JudgedRun, epochs []int64) string {
 
 // constant stands for the epoch of values that have none: settings, and what is derived from what a run kept.
 const constant = -1
+
+// Missed says that none of some runs has a value, and which one was probably meant; "" if one has it, or if there are none.
+func Missed(runs []*JudgedRun, name string) string {
+	if _, err := commonEpoch(runs, name); err != nil {
+		return err.Error()
+	}
+	return ""
+}
 
 // commonEpoch is the last epoch at which every run that has a value at all has one.
 func commonEpoch(done []*JudgedRun, name string) (int64, error) {

@@ -37,6 +37,7 @@ type Result struct {
 	Degenerate int               `json:"degenerate"` // runs with one class mean nearly at zero
 	Terminal   int               `json:"terminal"`   // runs with train accuracy ≥ 99.9 % on observed labels
 	Compute    *findings.Compute `json:"compute,omitempty"`
+	Left       []string          `json:"left,omitempty"` // what the study's file asks for and is not drawn or filled, with the reason
 }
 
 // studyPage is the template's data. The template escapes every string in it, except SVG and CSS made by

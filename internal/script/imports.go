@@ -14,8 +14,9 @@ import (
 	"collapse.example/collapse/internal/inputfile"
 )
 
-// imported finds Python's two forms of import, the second with the names in brackets over several lines or without.
-var imported = regexp.MustCompile(`(?m)(?:^|;)[ \t]*(?:import[ \t]+([^\n#;]+)|from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\n#;]+))`)
+// imported finds Python's two forms of import, the second with the names in brackets over several lines or without: at the beginning of a
+// line, or after another statement or the head of a compound one ("try: import net").
+var imported = regexp.MustCompile(`(?m)(?:^|[;:])[ \t]*(?:import[ \t]+((?:\\\r?\n|[^\n#;])+)|from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|(?:\\\r?\n|[^\n#;])+))`)
 
 var dotted = regexp.MustCompile(`[A-Za-z_][\w.]*`)
 

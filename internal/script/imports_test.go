@@ -11,7 +11,7 @@ import (
 func TestImports(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "f")
 	for name, text := range map[string]string{
-		"train.py":            "import os, model as m, tools.plot\nfrom data import (\n    load,  # a comment, of noisy things\n    augment,\n)\nif True:\n  from pack.deep import net\nimport torch; import late\n",
+		"train.py":            "import os, model as m, tools.plot\nfrom data import (\n    load,  # a comment, of noisy things\n    augment,\n)\nif True:\n  from pack.deep import net\nimport torch; import late\ntry: from guarded import V\nexcept ImportError: import fallback\nfrom wrapped import \\\n    a\nimport wrapped, \\\n    second\n",
 		"model.py":            "from layers import Block\nimport train\n",
 		"layers.py":           "",
 		"tools/__init__.py":   "",
@@ -28,6 +28,9 @@ func TestImports(t *testing.T) {
 		"secret.py":           "",
 		"noisy.py":            "",
 		"late.py":             "",
+		"guarded.py":          "",
+		"fallback.py":         "",
+		"second.py":           "",
 		"sub/run.py":          "import beside, layers\n",
 		"sub/beside.py":       "",
 		"train.sh":            "import layers\n",
@@ -43,7 +46,7 @@ func TestImports(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ from, want []string }{
-		{[]string{"train.py"}, []string{"data/__init__.py", "data/load.py", "data/more.py", "late.py", "layers.py", "model.py", "pack/base.py", "pack/deep/net.py",
+		{[]string{"train.py"}, []string{"data/__init__.py", "data/load.py", "data/more.py", "fallback.py", "guarded.py", "late.py", "layers.py", "model.py", "pack/base.py", "pack/deep/net.py", "second.py",
 			"tools/__init__.py", "tools/colours.py", "tools/plot.py", "tools/shades.py"}},
 		{[]string{"data/load.py", "data/more.py"}, []string{"data/__init__.py"}},
 		{[]string{"layers.py"}, nil},

@@ -83,7 +83,7 @@ func TestPagesOfAScript(t *testing.T) {
 		"study?study=mine":                            {"width_of_mine 4", `<select name="width_of_mine">`, "done", "Best so far", "Best of ", "What was tried", "Learning curves", "Wider is better", "cannot tell", "Temperatures"},
 		"study?study=mine&width_of_mine=5":            {"1 of 2 runs", "width_of_mine 5"},
 		"study?study=mine&sort=-test/loss":            {`<th scope="col" aria-sort="descending"><a href="/study?study=mine&amp;sort=test%2Floss#list" data-list>test/loss ↓</a></th>`, ">temperature</a></th>", "<td>3.00</td>", "<td>90.0", "<td>NaN</td>"},
-		"study?study=mine&state=done":                 {"<h3>Last values</h3>", "<td>0.300</td>", `href="/study/tables/1.tex?study=mine"`, "“Nothing” is not drawn: no run has what it shows."},
+		"study?study=mine&state=done":                 {"<h3>Last values</h3>", "<td>0.300</td>", `href="/study/tables/1.tex?study=mine"`, "“Nothing” is not drawn. "},
 		"study/tables/1.tex?study=mine":               {`\begin{tabular}`, `4 & 0.3 & 1`},
 		"study/tables/1.csv?study=mine":               {"width_of_mine,value,mean,lo,hi,seeds,runs,of,missing\n4,test/loss,0.3,,,1,1,1,"},
 		"study/figures/search-curves.json?study=mine": {"0.1", "0.2", "0.3"},
