@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -217,7 +218,7 @@ func TestInitPrintsLines(t *testing.T) {
 	}
 	lines := scriptLines
 	for text, want := range map[string][]scriptLine{ // a script without PyTorch; one with a setting of its own, and the first lines; one with all
-		"import numpy": slices.Concat(lines[:5], lines[6:]), "import torch\nimport collapse": lines[1:], "import torch\nimport collapse\nrun = collapse.run()\nlr = run.setting('lr')\nfor e in run.epochs(3): torch.save(model.state_dict())": slices.Concat(lines[3:4], lines[5:]),
+		"import numpy": slices.Concat(lines[:5], lines[6:]), "import torch\nimport sys, collapse": lines[1:], "import torch\nimport collapse\nrun = collapse.run()\nlr = run.setting('lr')\nfor e in run.epochs(3): torch.save(model.state_dict())": slices.Concat(lines[3:4], lines[5:]),
 	} {
 		got := linesToAdd(text, "%s", false)
 		for _, l := range lines {
@@ -233,11 +234,27 @@ func TestInitPrintsLines(t *testing.T) {
 	if want := "# lr = { log_uniform = [0.01, 1] }\n# width = { integer = [8, 32] }\n# drop = { choice = [0.0] }\n# amp = { choice = [false, true] }\n# opt = { choice = [\"sgd\"] }\n# one = { integer = [1, 2] }\n"; space != want {
 		t.Errorf("%s, wanted %s", space, want)
 	}
-	chosen, _ := flagsOf(`p.add_argument("--opt", choices=["sgd", "adam"], default="sgd")
+	chosen := flagsOf(`p.add_argument("--opt", choices=["sgd", "adam"], default="sgd")
 p.add_argument("--size", default=3, choices=(3, 5,))
 p.add_argument("--other", choices=NAMES, default="a")`)
-	if got, want := spaceOf(chosen), "# opt = { choice = [\"sgd\", \"adam\"] }\n# size = { choice = [3, 5] }\n# other = { choice = [\"a\"] }\n"; got != want {
+	if got, want := spaceOf(chosen.found), "# opt = { choice = [\"sgd\", \"adam\"] }\n# size = { choice = [3, 5] }\n# other = { choice = [\"a\"] }\n"; got != want {
 		t.Errorf("%s, wanted %s", got, want)
+	}
+	spread := flagsOf(`p.add_argument("-l", "--lr", type=float, default=1e-3, help="rate (of steps)")
+p.add_argument(
+    '--batch', '-b',
+    type=int,
+    default=32,
+)
+p.add_argument("--drop"); p.add_argument("--decay", default=10**-3)
+p.add_argument("-q", action="store_true")
+p.add_argument("files", default="x")
+p.add_argument("-e", "--epochs", default=7)`)
+	if want := (flags{[]scriptFlag{{Key: "lr", Default: "1e-3"}, {Key: "batch", Default: "32"}}, []string{"drop", "decay"}, "7"}); !reflect.DeepEqual(spread, want) {
+		t.Errorf("%+v, wanted %+v", spread, want)
+	}
+	if text := studyText("a.py", flags{others: []string{"drop"}, epochs: "3"}, "f1"); strings.Contains(text, "\nlr = ") || !strings.Contains(text, "\n# drop = ") || !strings.Contains(text, "\nargs = \"flags\"") {
+		t.Error(text)
 	}
 	for text, want := range map[string]string{"run.report(e, {'val/f1': f, 'x': 1})": "val/f1", `run.report(epoch=e, values={ "loss" : 1})`: "loss", "run.report(e, values)": "test/loss", "": "test/loss"} {
 		if got := metricOf(text); got != want {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -39,15 +38,15 @@ func (c *studyInitCmd) Run(a *app) error {
 	if _, err := os.Lstat(out); err == nil {
 		return fmt.Errorf("%s exists; name another file with --out, or remove it", out)
 	}
-	found, epochs := flagsOf(string(text))
-	if err := outfile.Write(out, []byte(studyText(filepath.ToSlash(script), found, epochs, metricOf(string(text))))); err != nil {
+	found := flagsOf(string(text))
+	if err := outfile.Write(out, []byte(studyText(filepath.ToSlash(script), found, metricOf(string(text))))); err != nil {
 		return err
 	}
-	lines := linesToAdd(string(text), epochs, len(found) > 0)
+	lines := linesToAdd(string(text), found.epochs, found.any())
 	if filepath.Ext(c.Script) != ".py" {
 		lines = linesOfAnyLanguage
 	}
-	return a.emit(map[string]any{"study": out, "settings": found, "lines": lines}, func() {
+	return a.emit(map[string]any{"study": out, "settings": found.found, "lines": lines}, func() {
 		if lines == "" {
 			a.printf("Wrote %s. %s has all lines of a run of the lab.\n", out, c.Script)
 		} else {
@@ -65,53 +64,65 @@ type scriptFlag struct {
 	Choices string `json:"choices,omitempty"` // a list, as TOML
 }
 
-var argparseFlag = regexp.MustCompile(`add_argument\(\s*["']--([A-Za-z][A-Za-z0-9_-]*)["'][^)\n]*?\bdefault\s*=\s*([^,)\n]+)`)
+// argparseCall is a call that makes a flag: its names, and its other arguments.
+var argparseCall = regexp.MustCompile(`add_argument\(\s*((?:["'][-\w]+["']\s*,?\s*)+)([^()]*(?:\([^()]*\)[^()]*)*)`)
 
-// switchFlag is a flag that is false unless it is given.
-var switchFlag = regexp.MustCompile(`add_argument\(\s*["']--([A-Za-z][A-Za-z0-9_-]*)["'][^)\n]*?\baction\s*=\s*["']store_true["']`)
+var (
+	longName        = regexp.MustCompile(`["']--([A-Za-z][\w-]*)["']`)
+	argparseDefault = regexp.MustCompile(`\bdefault\s*=\s*([^,)\n]+)`)
+	argparseChoices = regexp.MustCompile(`\bchoices\s*=\s*[\[(]([^\])]+)[\])]`)
+	argparseSwitch  = regexp.MustCompile(`\baction\s*=\s*["']store_true["']`) // false unless it is given
+)
 
-// flagsOf finds the flags that a Python script reads with argparse and that have a plain default. The lab sets epochs, of which the default is
-// returned apart, and seed.
-func flagsOf(text string) (found []scriptFlag, epochs string) {
-	found, epochs = []scriptFlag{}, "10"
-	choices := choicesOf(text)
-	for _, m := range argparseFlag.FindAllStringSubmatch(text, 100) {
-		value, ok := pythonValue(strings.TrimSpace(m[2]))
-		if n, err := strconv.Atoi(value); m[1] == "epochs" && err == nil && n > 0 {
-			epochs = value
-		}
-		if ok && m[1] != "epochs" && m[1] != "seed" {
-			found = append(found, scriptFlag{m[1], value, choices[m[1]]})
-		}
-	}
-	for _, m := range switchFlag.FindAllStringSubmatch(text, 100) {
-		if !slices.ContainsFunc(found, func(f scriptFlag) bool { return f.Key == m[1] }) {
-			found = append(found, scriptFlag{Key: m[1], Default: "false"})
-		}
-	}
-	return found, epochs
+// flags are what a Python script reads with argparse.
+type flags struct {
+	found  []scriptFlag
+	others []string // flags without a plain default
+	epochs string
 }
 
-var argparseChoices = regexp.MustCompile(`add_argument\(\s*["']--([A-Za-z][A-Za-z0-9_-]*)["'][^)\n]*?\bchoices\s*=\s*[\[(]([^\])\n]+)[\])]`)
-
-// choicesOf are the values to choose from, as a list of TOML, of the flags that a Python script reads with argparse.
-func choicesOf(text string) map[string]string {
-	found := map[string]string{}
-	for _, m := range argparseChoices.FindAllStringSubmatch(text, 100) {
-		var values []string
-		for word := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(m[2]), ","), ",") {
-			value, ok := pythonValue(strings.TrimSpace(word))
-			if !ok {
-				values = nil
-				break
-			}
-			values = append(values, value)
+// flagsOf finds the flags that a Python script reads with argparse. The lab sets epochs, of which the default is apart, and seed.
+func flagsOf(text string) flags {
+	f := flags{found: []scriptFlag{}, epochs: "10"}
+	for _, m := range argparseCall.FindAllStringSubmatch(text, 100) {
+		name := longName.FindStringSubmatch(m[1])
+		if name == nil {
+			continue
 		}
-		if len(values) > 0 {
-			found[m[1]] = "[" + strings.Join(values, ", ") + "]"
+		value, plain := "", false
+		if d := argparseDefault.FindStringSubmatch(m[2]); d != nil {
+			value, plain = pythonValue(strings.TrimSpace(d[1]))
+		} else if argparseSwitch.MatchString(m[2]) {
+			value, plain = "false", true
+		}
+		switch n, err := strconv.Atoi(value); {
+		case name[1] == "epochs" && err == nil && n > 0:
+			f.epochs = value
+		case name[1] == "epochs", name[1] == "seed":
+		case plain:
+			f.found = append(f.found, scriptFlag{name[1], value, choicesOf(m[2])})
+		default:
+			f.others = append(f.others, name[1])
 		}
 	}
-	return found
+	return f
+}
+
+// choicesOf are the values that a flag chooses from, as a list of TOML; "" if there is none.
+func choicesOf(arguments string) string {
+	m := argparseChoices.FindStringSubmatch(arguments)
+	if m == nil {
+		return ""
+	}
+	var values []string
+	for word := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(m[1]), ","), ",") {
+		value, ok := pythonValue(strings.TrimSpace(word))
+		if !ok {
+			return ""
+		}
+		values = append(values, value)
+	}
+	return "[" + strings.Join(values, ", ") + "]"
 }
 
 // pythonValue writes a plain value of Python as TOML.
@@ -170,12 +181,19 @@ func metricOf(script string) string {
 // interpreters start scripts by file extension; any other file is a program.
 var interpreters = map[string]string{".py": "python3", ".sh": "sh", ".jl": "julia", ".R": "Rscript"}
 
-func studyText(script string, found []scriptFlag, epochs, metric string) string {
+// any reports whether the script reads flags.
+func (f flags) any() bool { return len(f.found)+len(f.others) > 0 }
+
+func studyText(script string, from flags, metric string) string {
+	found := from.found
 	command := strconv.Quote("./" + script)
 	if program := interpreters[filepath.Ext(script)]; program != "" {
 		command = fmt.Sprintf("%q, %q", program, script)
 	}
 	args, base, axis := "# args = \"flags\"                   # every setting also as a flag: --lr 0.1\n", "lr = 0.1\n", `# lr = [0.01, 0.1]`
+	if from.any() {
+		args, base = "args = \"flags\"                     # every setting also as a flag\n", ""
+	}
 	if len(found) > 0 {
 		args, base = "args = \"flags\"                     # every setting also as a flag: --"+found[0].Key+" "+strings.Trim(found[0].Default, `"`)+"\n", ""
 		for _, f := range found {
@@ -183,7 +201,10 @@ func studyText(script string, found []scriptFlag, epochs, metric string) string 
 		}
 		axis = fmt.Sprintf("# %s = [%s]", found[0].Key, found[0].Default)
 	}
-	return fmt.Sprintf(studyTemplate, command, strconv.Quote(script), epochs, args, base, axis, strconv.Quote(metric), spaceOf(found))
+	for _, name := range from.others {
+		base += "# " + name + " =                    # --" + name + " has no plain default in the script\n"
+	}
+	return fmt.Sprintf(studyTemplate, command, strconv.Quote(script), from.epochs, args, base, axis, strconv.Quote(metric), spaceOf(found))
 }
 
 const studyTemplate = `# A study of my own trainer. Compute it with: collapse study run THIS-FILE
@@ -221,7 +242,7 @@ type scriptLine struct {
 }
 
 var scriptLines = []scriptLine{
-	{regexp.MustCompile(`\bimport collapse\b`), `import collapse                                             # pip install ./python of collapse, or have it on PYTHONPATH`, false},
+	{regexp.MustCompile(`\bimport [^\n#;]*\bcollapse\b|\bfrom collapse\b`), `import collapse                                             # pip install ./python of collapse, or have it on PYTHONPATH`, false},
 	{regexp.MustCompile(`\bcollapse\.run\(`), `run = collapse.run()                                        # does nothing outside a lab`, false},
 	{regexp.MustCompile(`\.settings?\b`), `lr = run.setting("lr", 0.1)                                 # or keep argparse, with args = "flags"`, false},
 	{regexp.MustCompile(`\.state\b`), `if run.state: ...                                           # load run.state + "/state.pt": resume here`, false},

@@ -60,7 +60,7 @@ func Parse(text string) (Set, error) {
 		return Set{}, unknownkeys.In(strict, reflect.TypeFor[file]())
 	}
 	if err != nil {
-		return Set{}, err
+		return Set{}, errors.New(unknownkeys.Syntax(err))
 	}
 	a := Set{f.Claim, f.Drawing, f.Table}
 	return a, a.check(f.words(Given(text)))

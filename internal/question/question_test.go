@@ -39,7 +39,7 @@ func TestQuestionsOfOwnSettings(t *testing.T) {
 		head + claim + "left = 'final(\"test.accuracy\", {\"loss.kind\": \"ls\"})'\nright = '0'\n":                "",
 		head + claim + "left = 'final(\"val/f1\")'\nright = '0'\n":                                                `"val/f1" is neither a setting nor split.measure`,
 		head + claim + "left = 'final(\"train.nc1\")'\nright = '0'\n":                                             `no measure is called "nc1"`,
-		"[study": "toml",
+		"[study": "line 1, column 6: expected ']'",
 	} {
 		asked, err := Parse(text)
 		if want == "" && (err != nil || asked.Any() != strings.Contains(text, "[[")) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -93,7 +93,10 @@ func parse(files fs.FS, file string, text []byte) (*Recipe, error) {
 	if errors.As(err, &strict) {
 		return nil, fmt.Errorf("recipe: %s: %w", file, unknownkeys.In(strict, reflect.TypeFor[Recipe]()))
 	}
-	if err == nil && r.SettingsFrom != nil {
+	if err != nil {
+		return nil, fmt.Errorf("recipe: %s: %s", file, unknownkeys.Syntax(err))
+	}
+	if r.SettingsFrom != nil {
 		err = r.loadSource(files)
 	}
 	if err == nil {

@@ -157,7 +157,7 @@ func TestTheoryRecipesThatSayTooMuchOrTooLittle(t *testing.T) {
 	}
 	for _, c := range []struct{ old, new, want string }{
 		{"iterations = 3", "itertions = 3", "itertions"},
-		{"iterations = 3", "iterations = \"three\"", "Iterations"},
+		{"iterations = 3", "iterations = \"three\"", "iterations is a text; wanted a whole number"},
 		{"\"descent\"", "\"dessent\"", "dessent"},
 		{"\"descent\"", "\"training\"", "model"},
 		{"[descent]\niterations = 3\n", "", "descent is missing"},

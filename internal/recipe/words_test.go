@@ -209,7 +209,7 @@ func TestWhatARecipeCannotSay(t *testing.T) {
 		{small, claim, claim + "[printed]\nsays = \"s\"\nbecause = \"b\"\nband = [-1, 1]\nruns = 1\n", "[printed]: source is missing"},
 		{small, claim, claim + "[printed]\nsource = \"ours\"\n", "[printed] needs says and because"},
 		{small, claim, claim + "[[number]]\nplace = \"Table 1\"\n", "judge: "},
-		{small, claim, claim + "[[drawing]]\n[[drawing.panel]]\ntitle = \"p\"\nx = \"epoch\"\ny = \"train.nc1_pinvv\"\n", "figure: panel \"p\": "},
+		{small, claim, claim + "[[drawing]]\n[[drawing.panel]]\ntitle = \"p\"\nx = \"epoch\"\ny = \"train.nc1_pinvv\"\n", "panel \"p\": "},
 		{small, claim, claim + "[[source]]\nclaims = [\"a\"]\n", "a recipe of kind training cannot have source, only base, "},
 		{small, "[full]\n", "[full]\nsearch = { trials = 3 }\n", "a search needs [search], and no variants"},
 		{small, "[quick]\n", "[quick]\nsearch = { trials = 3 }\n", "a search needs [search], and no variants"},

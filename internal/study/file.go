@@ -178,10 +178,7 @@ func keysOnly(err error) bool {
 
 // tomlProblems rewords a decoder's complaints for the user.
 func tomlProblems(err error) []string {
-	var strict *toml.StrictMissingError
-	var syntax *toml.DecodeError
-	switch {
-	case errors.As(err, &strict):
+	if strict := (*toml.StrictMissingError)(nil); errors.As(err, &strict) {
 		all := strings.Split(unknownkeys.In(strict, reflect.TypeFor[fileTable]()).Error(), "\n")
 		for i, line := range all {
 			if !strings.Contains(line, "; ") {
@@ -189,11 +186,8 @@ func tomlProblems(err error) []string {
 			}
 		}
 		return all
-	case errors.As(err, &syntax):
-		line, column := syntax.Position()
-		return []string{fmt.Sprintf("line %d, column %d: %s", line, column, strings.TrimPrefix(syntax.Error(), "toml: "))}
 	}
-	return []string{strings.TrimPrefix(err.Error(), "toml: ")}
+	return []string{unknownkeys.Syntax(err)}
 }
 
 func (f *File) readGrid(grid map[string]any, bad *FileError) {

@@ -68,6 +68,7 @@ type SearchParam struct {
 	search.Param
 	Values []string            // the values of a choice, as TOML
 	When   map[string][]string // other settings, and their values as TOML for which the parameter has an effect
+	kinds  []string            // of spaceKinds that the file gives: one
 }
 
 // searchTable is Search as TOML decodes it.
@@ -137,6 +138,9 @@ func (d *Search) readSpace(prefix string, tree map[string]any, bad *FileError) {
 func (d *Search) readParam(key string, t map[string]any, bad *FileError) {
 	p := SearchParam{Param: search.Param{Name: key}, When: map[string][]string{}}
 	for _, word := range slices.Sorted(maps.Keys(t)) {
+		if slices.Contains(spaceKinds, word) {
+			p.kinds = append(p.kinds, word)
+		}
 		list, isList := t[word].([]any)
 		switch {
 		case word == "choice" && isList:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/search"
 	"collapse.example/collapse/internal/spelling"
 )
@@ -24,6 +25,9 @@ func (d *Search) check(f *File, bad *FileError) {
 	}
 	d.checkGoal(bad)
 	before := len(bad.Problems)
+	if !strings.HasPrefix(f.Source, searchMark) { // what an earlier version has accepted stays readable
+		d.checkSpace(f, bad)
+	}
 	if d.checkConditions(f, bad); !ok || len(bad.Problems) > before {
 		return
 	}
@@ -57,6 +61,26 @@ func (d *Search) check(f *File, bad *FileError) {
 				bad.add("[search] trials stop at epoch %d, which run.measure_every = %d does not measure; wanted rungs that are its multiples (epochs over powers of eta)",
 					rung, every)
 			}
+		}
+	}
+}
+
+// lengths are names by which a script may call how many epochs it trains.
+var lengths = []string{"epochs", "num_epochs", "n_epochs", "max_epochs"}
+
+// checkSpace refuses settings that are given twice, or that a search does not choose.
+func (d *Search) checkSpace(f *File, bad *FileError) {
+	for _, p := range d.Space {
+		if len(p.kinds) > 1 {
+			bad.add("[search.space] %s has %s; wanted one of them", p.Name, strings.Join(p.kinds, " and "))
+		}
+		switch {
+		case slices.ContainsFunc(f.axes, func(a axis) bool { return a.key == p.Name }):
+			bad.add("[grid] and [search.space] both have %s; leave it out of one of them", p.Name)
+		case p.Name == script.EpochsKey || f.Trainer != nil && slices.Contains(lengths, p.Name):
+			bad.add("[search.space] %s: a search does not choose how long trials train; epochs is that of the longest, and a schedule stops others earlier", p.Name)
+		case p.Name == script.SeedKey || f.Trainer != nil && p.Name == "seed" && len(f.seeds) > 0:
+			bad.add("[search.space] %s: a search does not choose the seed, which [study] seeds give", p.Name)
 		}
 	}
 }

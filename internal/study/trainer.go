@@ -64,6 +64,9 @@ func (f *File) UnknownFlags() (unknown, known []string) {
 		}
 	}
 	for _, key := range keys {
+		if key == script.EpochsKey || key == script.SeedKey { // the lab's own: --epochs and --seed
+			continue
+		}
 		named := func(flag string) bool {
 			return strings.HasPrefix(flag, key) || strings.HasPrefix(strings.TrimPrefix(flag, "no-"), key)
 		} // argparse takes beginnings, too
@@ -263,7 +266,7 @@ func (s scripts) specOf(settings []string) (script.Spec, error) {
 			spec.Settings[key] = v
 		}
 	}
-	for _, key := range []string{"epochs", "num_epochs", "n_epochs", "max_epochs"} {
+	for _, key := range lengths {
 		if v, ok := spec.Settings[key]; ok && fmt.Sprint(v) != strconv.Itoa(spec.Horizon) {
 			complain(key, "is %v, and the runs have %d epochs ([trainer] epochs): write %s instead, which the script gets as run.epochs() and, with args = \"flags\", as --epochs", v, spec.Horizon, script.EpochsKey)
 		}
