@@ -32,7 +32,7 @@ type reproduceCmd struct {
 	Scale    string        `enum:"quick,standard,paper" default:"quick" help:"Scale: quick takes minutes on two cores, standard decides most claims on them, paper uses the paper's own sizes." placeholder:"NAME"`
 	Preset   string        `help:"Preset: another setting of the recipe; code is what the released code does. None by default." placeholder:"NAME"`
 	Set      []string      `sep:"none" complete:"settings" help:"Override a setting: of all runs, or a list of the grid, as in --set data.noise=[0,0.2], or [[60,120],[80]] for a setting that takes lists. May be repeated." placeholder:"SECTION.KEY=VALUE"`
-	Seeds    int           `help:"Number of seeds: for trained networks; default: the recipe's." placeholder:"N"`
+	Seeds    positive      `help:"Number of seeds: for trained networks; default: the recipe's." placeholder:"N"`
 	Seed     uint64        `help:"Seed: for random starts and draws in theory recipes." default:"0" placeholder:"S"`
 	BuiltIn  bool          `help:"Train on the built-in images instead of the recipe's data sets; the page says so."`
 	DataDir  string        `help:"Folder that holds the data sets; default: $COLLAPSE_DATA." type:"existingdir" placeholder:"DIR"`

@@ -66,7 +66,7 @@ func (c *reproduceCmd) job(a *app, r *recipe.Recipe) (*reproduce.Job, error) {
 }
 
 func (c *reproduceCmd) choice() recipe.Choice {
-	return recipe.Choice{Scale: c.Scale, Preset: c.Preset, Set: c.Set, Seeds: c.Seeds, BuiltIn: c.BuiltIn, Dir: c.DataDir, Recipes: c.Recipes}
+	return recipe.Choice{Scale: c.Scale, Preset: c.Preset, Set: c.Set, Seeds: int(c.Seeds), BuiltIn: c.BuiltIn, Dir: c.DataDir, Recipes: c.Recipes}
 }
 
 // find computes a recipe of either kind.

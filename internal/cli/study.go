@@ -43,7 +43,7 @@ type studyRunCmd struct {
 	Study  string   `arg:"" complete:"recipes,studies" help:"A study's TOML file, a recipe (see collapse reproduce --list), or the name of a study of the lab." placeholder:"FILE|ID|NAME"`
 	Scale  string   `enum:"quick,standard,paper" default:"quick" help:"Scale: of a recipe; quick takes minutes on two cores, standard decides most claims on them, paper uses the paper's own sizes." placeholder:"NAME"`
 	Set    []string `complete:"settings" help:"Override a setting: of all runs, or a list of the grid, as in --set data.noise=[0,0.2], or [[60,120],[80]] for a setting that takes lists. May be repeated." placeholder:"SECTION.KEY=VALUE" sep:"none"`
-	Seeds  int      `help:"Number of seeds: 1 to N; default: those of the file or recipe." placeholder:"N"`
+	Seeds  positive `help:"Number of seeds: 1 to N; default: those of the file or recipe." placeholder:"N"`
 	DryRun bool     `help:"Say what would be computed and what it would take, and stop."`
 	whereFlags
 }
@@ -66,7 +66,7 @@ func (c *studyRunCmd) Run(a *app) error {
 	if !isFile(c.Study) {
 		return (&studyResumeCmd{Names: []string{c.Study}, whereFlags: c.whereFlags}).Run(a)
 	}
-	f, err := study.ReadFile(c.Study, c.Set, c.Seeds)
+	f, err := study.ReadFile(c.Study, c.Set, int(c.Seeds))
 	if err != nil {
 		return unnamed(err)
 	}

@@ -84,8 +84,9 @@ func executeBeside(a *app, lab *store.Lab, searches []searched, grids []string, 
 		}
 	})
 	for _, s := range searches {
-		err = errors.Join(err, s.failure())
+		err = errors.Join(err, s.cancelled(a), s.failure())
 	}
+	err = errors.Join(err, sum.cancelled(a))
 	if err == nil && sum.Failed > 0 {
 		name := format.ShellWord(grids[0])
 		return fmt.Errorf("%s failed; `%s` says why, `%s` marks them to be tried again", format.Count(sum.Failed, "run"), a.next("study status "+name), a.next("study retry "+name))
@@ -110,11 +111,18 @@ func drive(ctx context.Context, a *app, lab *store.Lab, names []string, o coordi
 	return executed{names, s.Runs, s.Done, s.Failed, s.Cancelled, time.Since(start).Seconds()}, err
 }
 
+// cancelled is the error of studies that somebody cancelled meanwhile; nil for others.
+func (e executed) cancelled(a *app) error {
+	if !e.Cancelled {
+		return nil
+	}
+	return fmt.Errorf("cancelled; continue with: %s", a.resume(e.Studies...))
+}
+
 func (e executed) print(a *app) {
 	a.printf("%s: %d of %d runs done, %.0f s\n", strings.Join(e.Studies, ", "), e.Done, e.Runs, e.Seconds)
 	if e.Cancelled {
-		a.printf("cancelled; continue with: %s\n", a.resume(e.Studies...))
-		return
+		return // the error says how to go on
 	}
 	if len(e.Studies) == 1 && e.Done > 0 && !a.flags.Quiet {
 		a.printf("a page: %s\n", a.next("study report "+format.ShellWord(e.Studies[0])))

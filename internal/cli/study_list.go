@@ -114,6 +114,9 @@ func (c *studyRmCmd) Run(a *app, lab *store.Lab) error {
 		if err != nil {
 			return err
 		}
+		if s.Counts[store.Running] > 0 {
+			return fmt.Errorf("runs of study %s are under way; stop it first: %s", name, a.next("study cancel "+format.ShellWord(name)))
+		}
 		runs += s.Runs
 	}
 	for _, name := range c.Names {

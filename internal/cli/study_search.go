@@ -36,7 +36,7 @@ func (c *studyRunCmd) search(a *app, f *study.File, o coordinator.Options) error
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.emit(done, func() { done.print(a) }), done.failure())
+	return errors.Join(a.emit(done, func() { done.print(a) }), done.cancelled(a), done.failure())
 }
 
 // dryRunOfSearch prints what a search would do, given what the lab has.
@@ -138,9 +138,6 @@ func (s searched) print(a *app) {
 	name := s.Studies[0]
 	printSearches(a, s.Searches)
 	a.printf("\n%s: %d runs done, %d failed, %.0f s\n", name, s.Done, s.Failed, s.Seconds)
-	if s.Cancelled {
-		a.printf("cancelled; continue with: %s\n", a.resume(name))
-	}
 	if s.Failed > 0 {
 		a.notef("%s failed: %s says why, %s marks them to be tried again\n", format.Count(s.Failed, "run"), a.next("study status "+format.ShellWord(name)), a.next("study retry "+format.ShellWord(name)))
 	}

@@ -48,6 +48,8 @@ func (w *whereFlags) options(a *app) (coordinator.Options, error) {
 	o := coordinator.Options{Slots: slots, Threads: a.threads(), Engines: w.engines(a, w.SlotsPerGPU), Members: w.Ensemble, Wider: w.Workers < 0, Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild, OtherBuild: w.OtherBuild,
 		Queue: queue.Options{Name: w.Queue, AckWait: w.Silence}}
 	switch {
+	case w.Workers < -1: // -1 is the default
+		return o, usagef("--workers is %d; wanted 0 or more", w.Workers)
 	case w.Ensemble < 0:
 		return o, usagef("--ensemble is %d; wanted at least 1", w.Ensemble)
 	case w.Silence < shortestSilence:

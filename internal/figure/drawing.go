@@ -47,7 +47,11 @@ var ownAxes = []string{"epoch", "layer", "sample", "features"}
 // Check reports names of values and settings that no run can have.
 func (d Drawing) Check(words judge.Vocabulary) error {
 	for i, p := range d.Panels {
-		wrong := func(err error) error { return fmt.Errorf("drawing %q, panel %d: %w", d.Title, i+1, err) }
+		which := strconv.Itoa(i + 1)
+		if p.Title != "" {
+			which = strconv.Quote(p.Title)
+		}
+		wrong := func(err error) error { return fmt.Errorf("drawing %q, panel %s: %w", d.Title, which, err) }
 		names := []string{strings.ReplaceAll(p.Y, "*", "layer")}
 		if p.X == "features" {
 			names = nil

@@ -142,7 +142,7 @@ func (r Recipe) tiles(done []*judge.JudgedRun, claims []judge.Claim) []format.Ti
 	if seeds := judge.Seeds(seeded(done)); len(seeds) > 0 {
 		tiles = append(tiles, counted(len(seeds), "seed", "seeds"))
 	}
-	if !ofScripts(done) { // of which nobody knows
+	if !allScripts(r.Runs) { // of which nobody knows
 		tiles = append(tiles, tile(fmt.Sprintf("%d of %d", terminal, len(done)), "in the terminal phase"))
 	}
 	if r.Compute != nil {

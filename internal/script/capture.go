@@ -76,7 +76,11 @@ func (v values) reported(numbers map[string]number) {
 		if !has {
 			split, key = "", name
 		}
-		v.put(split, "", key, float64(x), "")
+		why := ""
+		if x.none {
+			why = "the script reported no number (null)"
+		}
+		v.put(split, "", key, x.x, why)
 	}
 }
 

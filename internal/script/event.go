@@ -29,26 +29,28 @@ type event struct {
 	Unasked    []string          `json:"unasked"` // with done: settings of the study that the script never read
 }
 
-// number is a value. JSON has no NaN and no infinities: null and the texts NaN, Infinity and -Infinity stand for them.
-type number float64
+// number is a value. JSON has no NaN and no infinities: the texts NaN, Infinity and -Infinity stand for them. null says that there is none.
+type number struct {
+	x    float64
+	none bool
+}
 
 func (n *number) UnmarshalJSON(text []byte) error {
+	*n = number{}
 	switch string(text) {
-	case "null", `"NaN"`, `"nan"`:
-		*n = number(math.NaN())
-		return nil
+	case "null":
+		n.none = true
+	case `"NaN"`, `"nan"`:
+		n.x = math.NaN()
 	case `"Infinity"`, `"inf"`:
-		*n = number(math.Inf(1))
-		return nil
+		n.x = math.Inf(1)
 	case `"-Infinity"`, `"-inf"`:
-		*n = number(math.Inf(-1))
-		return nil
+		n.x = math.Inf(-1)
+	default:
+		if err := json.Unmarshal(text, &n.x); err != nil {
+			return fmt.Errorf("%.40s is not a number", text)
+		}
 	}
-	var x float64
-	if err := json.Unmarshal(text, &x); err != nil {
-		return fmt.Errorf("%.40s is not a number", text)
-	}
-	*n = number(x)
 	return nil
 }
 

@@ -297,9 +297,17 @@ func (j *job) stopped(ctx context.Context) error {
 // overdue ends a script that has reported nothing for too long.
 func (j *job) overdue() error {
 	if quiet := time.Since(j.marked); j.spec.Silence > 0 && j.done.IsZero() && quiet > j.spec.Silence {
-		return failed("the script has reported nothing for %v (silence = %q); its last words:\n%s", quiet.Round(time.Second), j.spec.Silence, j.log.lastLines(5))
+		return failed("the script has reported nothing for %v (silence = %q)%s", quiet.Round(time.Second), j.spec.Silence, lastWords(j.log.lastLines(5)))
 	}
 	return nil
+}
+
+// lastWords ends a sentence about a script with what it printed last.
+func lastWords(words string) string {
+	if words == "" {
+		return "; it printed nothing"
+	}
+	return "; its last words:\n" + words
 }
 
 // complete reports whether the script has done the run, once it has ended and all its reports are applied.
@@ -316,12 +324,12 @@ func (j *job) complete() error {
 			flags, _, _ = strings.Cut(flags, "\n")
 			advice = fmt.Sprintf(" (args = \"flags\" passes every setting and the seed as a flag: let the script take %s, or leave args out and read all with run.setting)", flags)
 		}
-		return failed("the script ended with %v after epoch %d of %d%s; its last words:\n%s", err, j.last, j.spec.Epochs, advice, words)
+		return failed("the script ended with %v after epoch %d of %d%s%s", err, j.last, j.spec.Epochs, advice, lastWords(words))
 	case j.lines.cutShort():
 		return failed("the last line of %s is cut short; wanted a line that ends", eventsFile)
 	default:
-		return failed("the script ended after epoch %d of %d without saying that it was done; wanted {\"done\": true} as its last line (run.done() in Python); its last words:\n%s",
-			j.last, j.spec.Epochs, j.log.lastLines(5))
+		return failed("the script ended after epoch %d of %d without saying that it was done; wanted {\"done\": true} as its last line (run.done() in Python)%s",
+			j.last, j.spec.Epochs, lastWords(j.log.lastLines(5)))
 	}
 	if j.last < j.spec.Epochs {
 		return failed("the script is done after epoch %d of %d; wanted a report of epoch %d: one that stops early reports its last numbers as of that epoch", j.last, j.spec.Epochs, j.spec.Epochs)

@@ -24,7 +24,7 @@ func Displaced(name string, before []store.StudyRun, items []Item, would bool) s
 		no = "would count no more"
 	}
 	if !slices.ContainsFunc(before, func(r store.StudyRun) bool { return TrialOf(r.Payload).Role != RoleBest }) {
-		return fmt.Sprintf("%s of the former best of %s %s; the lab keeps them (collapse runs list)", format.Count(n, "further run"), name, no)
+		return fmt.Sprintf("%s of %s %s, as seeds, final settings or the best are others now; the lab keeps them (collapse runs list)", format.Count(n, "final run"), name, no)
 	}
 	why, how := "whose settings the file does not ask for any more", "once the change is undone"
 	if changed := changedFiles(before, items); len(changed) > 0 && sameNow(changed, items) {

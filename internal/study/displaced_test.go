@@ -21,7 +21,7 @@ func TestDisplaced(t *testing.T) {
 		t.Error(words)
 	}
 	final := []store.StudyRun{{Hash: "c", Status: store.Done, Payload: trialMark + `{"role":"best"}` + "\n"}}
-	if words := Displaced("s", final, nil, false); words != "1 further run of the former best of s counts no more; the lab keeps them (collapse runs list)" {
+	if words := Displaced("s", final, nil, false); words != "1 final run of s counts no more, as seeds, final settings or the best are others now; the lab keeps them (collapse runs list)" {
 		t.Error(words)
 	}
 	if words := Displaced("s", append(final, before...), nil, false); !strings.HasPrefix(words, "2 runs of an earlier version of s") {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"collapse.example/collapse/internal/search"
 	"collapse.example/collapse/internal/train"
@@ -156,8 +157,21 @@ func noteOf(settings []string) string {
 		if name == "kind" || name == "name" || name == "" {
 			name = section
 		}
-		parts[i] = name + " " + strings.Trim(value, `"`)
+		parts[i] = name + " " + plain(value)
 	}
 	slices.Reverse(parts) // the seed comes last
 	return strings.Join(parts, ", ")
+}
+
+// plain is a value without TOML's quotes and escapes, unless these keep it on one line.
+func plain(value string) string {
+	read, list, err := train.Axis("", value)
+	if err != nil || list {
+		return value
+	}
+	text, ok := read[0].(string)
+	if !ok || strings.ContainsFunc(text, unicode.IsControl) {
+		return strings.Trim(value, `"`)
+	}
+	return text
 }

@@ -68,7 +68,7 @@ func shortSetting(s string) string {
 	if x, err := strconv.ParseFloat(value, 64); err == nil {
 		value = strconv.FormatFloat(x, 'g', 4, 64)
 	}
-	return key[strings.LastIndexByte(key, '.')+1:] + " " + strings.Trim(value, `"`)
+	return key[strings.LastIndexByte(key, '.')+1:] + " " + plain(value)
 }
 
 // InWords writes settings in short form, such as "lr 0.01235".
