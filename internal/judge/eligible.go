@@ -31,6 +31,10 @@ func (s Statement) eligible(done []*JudgedRun) (e eligible) {
 	if s.Source == Ours {
 		t.remedy = "; in the claim, early = true judges unfitted runs, too, and where = { … } leaves configurations out"
 	}
+	done, trials := withSeeds(done)
+	if trials > 0 {
+		e.notes = append(e.notes, fmt.Sprintf("%s without a seed left out: trials of a search, which find the settings of the others", format.Count(trials, "run")))
+	}
 	unknown := !s.Early && nobodyReports(done)
 	if unknown {
 		e.notes = append(e.notes, "no run reports train/accuracy, so none is left out as unfitted")
@@ -68,6 +72,16 @@ func (s Statement) eligible(done []*JudgedRun) (e eligible) {
 	return e
 }
 
+// withSeeds are the runs with a seed, if a script has any, and how many others there are.
+func withSeeds(runs []*JudgedRun) (seeded []*JudgedRun, others int) {
+	without := func(r *JudgedRun) bool { return r.Kind == store.Script && r.Settings["run.seed"] == "" }
+	seeded = slices.DeleteFunc(slices.Clone(runs), without)
+	if len(seeded) == 0 {
+		return runs, 0
+	}
+	return seeded, len(runs) - len(seeded)
+}
+
 // averagedOver begins the note on what a script's claim averages over.
 const averagedOver = "each seed gives a mean over "
 
@@ -101,9 +115,17 @@ func (s Statement) averaged(runs []*JudgedRun) []string {
 		said = append(said, m[1], m[2])
 	}
 	varied := map[string]bool{}
+	first := map[string]*JudgedRun{} // of the runs that are alike in what is said, and in their seed
 	for _, r := range runs {
+		alike := r.Settings["run.seed"]
+		for _, key := range said {
+			alike += "\x00" + r.Settings[key]
+		}
+		if first[alike] == nil {
+			first[alike] = r
+		}
 		for key, v := range r.Settings {
-			if v != runs[0].Settings[key] && !slices.Contains(said, key) && !strings.HasPrefix(key, "trainer.") && !strings.HasPrefix(key, "run.") && key != s.X && key != s.Y {
+			if v != first[alike].Settings[key] && !slices.Contains(said, key) && !strings.HasPrefix(key, "trainer.") && !strings.HasPrefix(key, "run.") && key != s.X && key != s.Y {
 				varied[key] = true
 			}
 		}
