@@ -24,17 +24,32 @@ type filter struct {
 	find   string
 }
 
-// notSettings are the names in the address of a list that mean something else. A setting of a script with such a name cannot be chosen.
+// notSettings are the names in the address of a list that mean something else. A setting of a script with such a name has ownMark before it.
 var notSettings = []string{"study", "tag", "kind", "sort", "page", "run", "state", "find", "by", "hide", "zoom", "y", "smooth"}
+
+// ownMark begins the names of such settings in an address.
+const ownMark = "setting."
+
+// named is a setting in an address.
+func named(key string) string {
+	if slices.Contains(notSettings, key) {
+		return ownMark + key
+	}
+	return key
+}
 
 // filterOf reads a filter from an address. Every name that means nothing else is taken for a setting.
 func filterOf(q url.Values) filter {
 	f := filter{values: map[string][]string{}, state: q.Get("state"), find: strings.TrimSpace(q.Get("find"))}
 	for key, values := range q {
 		values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
-		if !slices.Contains(notSettings, key) && len(values) > 0 {
-			f.values[key] = values
+		if slices.Contains(notSettings, key) || len(values) == 0 {
+			continue
 		}
+		if own, marked := strings.CutPrefix(key, ownMark); marked && slices.Contains(notSettings, own) {
+			key = own
+		}
+		f.values[key] = values
 	}
 	return f
 }
@@ -45,7 +60,9 @@ func (f filter) on() bool { return len(f.values) > 0 || f.state != "" || f.find 
 // query is the filter as part of an address.
 func (f filter) query() url.Values {
 	q := url.Values{}
-	maps.Copy(q, f.values)
+	for key, values := range f.values {
+		q[named(key)] = values
+	}
 	for key, value := range map[string]string{"state": f.state, "find": f.find} {
 		if value != "" {
 			q.Set(key, value)
@@ -131,6 +148,7 @@ func valuesOf(rows []runRow, key string) []string {
 // offer is a setting with the values to choose from.
 type offer struct {
 	Key     string
+	Field   string // its name in an address
 	Choices []option
 }
 
@@ -143,10 +161,10 @@ type option struct {
 func (f filter) offers(rows []runRow, keys []string) (out []offer) {
 	for _, key := range keys {
 		values := valuesOf(rows, key)
-		if len(values) < 2 || len(values) > mostOffered || slices.Contains(notSettings, key) {
+		if len(values) < 2 || len(values) > mostOffered {
 			continue
 		}
-		o := offer{Key: key}
+		o := offer{Key: key, Field: named(key)}
 		for _, v := range values {
 			o.Choices = append(o.Choices, option{v, judge.ShortValue(v), slices.Contains(f.values[key], v)})
 		}

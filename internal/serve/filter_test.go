@@ -126,3 +126,21 @@ func TestOffers(t *testing.T) {
 		t.Errorf("%+v, %+v", l.Offers, l.States)
 	}
 }
+
+// TestSettingsThatAreCalledAsAPartOfTheAddress are offered under another name there, and chosen by it.
+func TestSettingsThatAreCalledAsAPartOfTheAddress(t *testing.T) {
+	rows, _ := someRuns(t)
+	for i := range rows {
+		rows[i].Settings["state"] = []string{"solid", "fluid"}[i%2]
+	}
+	f := filterOf(url.Values{"setting.state": {"fluid"}, "state": {"done"}})
+	if f.state != "done" || f.query().Get("setting.state") != "fluid" || f.query().Get("state") != "done" || len(f.problems(rows)) > 0 {
+		t.Errorf("%+v, %v, %q", f, f.query(), f.problems(rows))
+	}
+	if got := firsts(slices.DeleteFunc(slices.Clone(rows), func(r runRow) bool { return !f.takes(&r) })); got != "bfh" {
+		t.Errorf("it takes %s", got)
+	}
+	if offers := f.offers(rows, []string{"state"}); len(offers) != 1 || offers[0].Key != "state" || offers[0].Field != "setting.state" || !offers[0].Choices[0].Chosen {
+		t.Errorf("%+v", offers)
+	}
+}
