@@ -522,7 +522,7 @@ func TestFlagsOfAScript(t *testing.T) {
 		code int
 		says string
 	}{
-		`echo "{\"generation\": $COLLAPSE_GENERATION, \"epoch\": 4, \"values\": {\"test/loss\": null}}" >> "$COLLAPSE_EVENTS"; echo "{\"generation\": $COLLAPSE_GENERATION, \"done\": true, \"unasked\": [\"lr\"]}" >> "$COLLAPSE_EVENTS"`: {0, "test/loss NaN"},
+		`echo "{\"generation\": $COLLAPSE_GENERATION, \"epoch\": 4, \"values\": {\"test/loss\": null}}" >> "$COLLAPSE_EVENTS"; echo "{\"generation\": $COLLAPSE_GENERATION, \"done\": true, \"unasked\": [\"lr\"]}" >> "$COLLAPSE_EVENTS"`: {0, "test/loss no value"},
 		`echo "train.py: error: unrecognized arguments: --lr 0.1"; exit 2`: {1, `args = "flags" passes every setting and the seed as a flag: let the script take --lr 0.1, or`},
 	} {
 		file, lab := scriptStudy(t, scriptGrid)
