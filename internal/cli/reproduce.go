@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -216,41 +215,6 @@ func (c *reproduceCmd) write(a *app, found findings.RecipeFindings, to *outfile.
 
 // notePages announces a wait: drawing a run's page takes about a second.
 func notePages(a *app, runs []judge.Run) { a.notef("writing the pages of %d runs\n", len(runs)) }
-
-// keep is what a folder of results keeps of what was found.
-func (c *reproduceCmd) keep(found findings.RecipeFindings, began time.Time) results.Recipe {
-	out := results.Recipe{ID: found.ID, Title: found.Title, Paper: found.Source, Scale: c.Scale, Command: strings.Join(found.Commands, "; "), Claims: found.Judged,
-		Numbers: found.Compared, Notes: found.Notes, Runs: len(found.Runs), Failed: len(found.Unfinished.Rows), Program: version.Version, Machine: version.CPU(), Date: began}
-	if len(found.Runs) > 0 {
-		out.Machine = machinesOf(found.Runs)
-	}
-	for _, s := range found.Substitutions {
-		out.Changed = append(out.Changed, results.Change(s))
-	}
-	for _, p := range found.Pictures {
-		out.Figures = append(out.Figures, p.Figure)
-	}
-	if found.Compute != nil {
-		out.CoreHours = found.Compute.CoreHours
-	}
-	return out
-}
-
-// machinesOf are the processors and devices that computed runs. PyTorch names its device in what the program records as the kernel.
-func machinesOf(runs []judge.Run) string {
-	var list []string
-	for _, r := range runs {
-		name := r.Program.CPU
-		if strings.HasPrefix(r.Program.Kernel, "torch ") {
-			name = r.Program.Kernel
-		}
-		if name != "" && !slices.Contains(list, name) {
-			list = append(list, name)
-		}
-	}
-	slices.Sort(list)
-	return strings.Join(list, "; ")
-}
 
 func (r reproduced) print(a *app) {
 	a.printf("%s: %s\n\n", r.ID, r.Title)

@@ -146,7 +146,7 @@ func (c Choice) Command(id string) string {
 		words = append(words, "--built-in")
 	}
 	for _, s := range slices.Sorted(slices.Values(c.Set)) {
-		words = append(words, "--set", s)
+		words = append(words, "--set", format.ShellWord(s))
 	}
 	return strings.Join(words, " ") + c.RecipesFlag()
 }
