@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/upkeep"
@@ -37,7 +39,7 @@ func (c labMergeCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.emit(m, func() {
+	err = a.emit(m, func() {
 		a.printf("took %s of %s over, and %s (%.1f MB)\n", format.Count(len(m.Runs), "run"), m.From, format.Count(m.Files, "file"), float64(m.Bytes)/1e6)
 		for _, left := range []struct {
 			runs int
@@ -47,8 +49,15 @@ func (c labMergeCmd) Run(a *app) error {
 				a.printf("  %s left: %s\n", format.Count(left.runs, "run"), left.why)
 			}
 		}
+		for _, r := range m.Refused {
+			a.printf("  %.12s left: %s\n", r.Run, r.Why)
+		}
 		for _, name := range m.Links {
 			a.printf("  %s is a link: it is not copied\n", name)
 		}
 	})
+	if err == nil && len(m.Refused) > 0 {
+		return fmt.Errorf("%s of %s could not be taken over; collapse --lab %[2]s runs check says what is wrong", format.Count(len(m.Refused), "run"), format.ShellWord(c.From))
+	}
+	return err
 }

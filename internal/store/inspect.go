@@ -51,7 +51,7 @@ func ownEntry(name string) bool {
 		"queue", "queue.lock", "queue.token", "queue.blobs", "queue.health", "queue.health.tmp":
 		return true
 	}
-	return strings.HasPrefix(name, "lab.sqlite"+newSuffix)
+	return strings.HasPrefix(name, "lab.sqlite"+newSuffix) || strings.HasPrefix(name, stagingPrefix)
 }
 
 func (r *Reader) foreignEntries() (found []string, err error) {

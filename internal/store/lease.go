@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"collapse.example/collapse/internal/jail"
+	"collapse.example/collapse/internal/rundir"
 )
 
 // Lease is the right to write to one run, held by one process at a time. Each lease of a run has a higher generation than the one
@@ -133,7 +135,16 @@ func (l *Lab) makeFolder(hash string) error {
 	if err := jail.Check(l.RunDir(hash)); err != nil {
 		return err
 	}
-	return l.inRuns(func(runs *os.Root) error { return runs.MkdirAll(hash, 0o777) })
+	return l.inRuns(func(runs *os.Root) error {
+		if err := runs.MkdirAll(hash, 0o777); err != nil {
+			return err
+		}
+		err := runs.Remove(filepath.Join(hash, rundir.Dir("").RowsOnly())) // from now on its files are computed here
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
 }
 
 // void reports whether the folder of a run that is being leased has to be deleted: because the run starts over, or because a

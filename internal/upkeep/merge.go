@@ -8,30 +8,35 @@ import (
 	"os"
 	"path/filepath"
 
-	"collapse.example/collapse/internal/jail"
 	"collapse.example/collapse/internal/rundir"
 	"collapse.example/collapse/internal/store"
 )
 
 // Merged says what came from another lab.
 type Merged struct {
-	From       string   `json:"from"`
-	Runs       []string `json:"runs"`                // taken over
-	Here       int      `json:"here"`                // finished here before: they stay as they are
-	Unfinished int      `json:"unfinished"`          // there: nothing of them is taken
-	Busy       []string `json:"busy,omitempty"`      // computed here now
-	Restarted  []string `json:"restarted,omitempty"` // started over or removed there meanwhile
-	Files      int      `json:"files"`
-	Bytes      int64    `json:"bytes"`           // of the files beside the database
-	Links      []string `json:"links,omitempty"` // in folders of runs: nothing of them is taken
+	From       string    `json:"from"`
+	Runs       []string  `json:"runs"`                // taken over
+	Here       int       `json:"here"`                // finished here before: they stay as they are
+	Unfinished int       `json:"unfinished"`          // there: nothing of them is taken
+	Busy       []string  `json:"busy,omitempty"`      // computed here now
+	Restarted  []string  `json:"restarted,omitempty"` // started over or removed there meanwhile
+	Refused    []Refused `json:"refused,omitempty"`   // something is wrong with them there
+	Files      int       `json:"files"`
+	Bytes      int64     `json:"bytes"`           // of the files beside the database
+	Links      []string  `json:"links,omitempty"` // in folders of runs: nothing of them is taken
 }
 
-// Merge takes the finished runs of another lab over into this one, with their files or, if numbers is set, without them (as CopyRows). A run
-// becomes done here in one transaction, after its files are here: a killed merge leaves whole runs, and the next one goes on. tell is called
-// before each run that is taken over.
-func Merge(ctx context.Context, lab *store.Lab, from *store.Reader, numbers bool, tell func(done, all int)) (Merged, error) {
-	c := &copier{ctx: ctx, lab: from, to: lab.Dir(), rows: numbers}
-	m := Merged{From: from.Dir(), Runs: []string{}}
+// Refused is a run that was not taken over, and why.
+type Refused struct {
+	Run string `json:"run"`
+	Why string `json:"why"`
+}
+
+// Merge takes the finished runs of another lab over into this one, with their files or, if numbers is set, without them (as CopyRows). The files of a
+// run are copied first; then the run becomes done here, and its files come into their place, in one transaction. So a run is whole or as it was,
+// also after a kill, and the next merge goes on. tell is called before each run that is looked at.
+func Merge(ctx context.Context, lab *store.Lab, from *store.Reader, numbers bool, tell func(done, all int)) (m Merged, err error) {
+	m = Merged{From: from.Dir(), Runs: []string{}}
 	same, err := sameFolder(lab.Dir(), from.Dir())
 	if err == nil && same {
 		err = fmt.Errorf("%s is this lab; name another one", from.Dir())
@@ -39,6 +44,12 @@ func Merge(ctx context.Context, lab *store.Lab, from *store.Reader, numbers bool
 	if err != nil {
 		return m, err
 	}
+	staging, remove, err := lab.Staging()
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	c := &copier{ctx: ctx, lab: from, to: staging, rows: numbers}
 	if c.runs, err = os.OpenRoot(filepath.Join(from.Dir(), "runs")); err != nil {
 		return m, fmt.Errorf("reading the other lab: %w", err)
 	}
@@ -63,26 +74,33 @@ func sameFolder(a, b string) (bool, error) {
 	return err1 == nil && err2 == nil && os.SameFile(one, two), errors.Join(err1, err2)
 }
 
-// take takes over one run, if it is done there and not here.
+// take takes over one run, if it is done there and not here. Its errors are of this lab; what is wrong there is noted.
 func (m *Merged) take(c *copier, lab *store.Lab, run store.Run) error {
 	if run.Status != store.Done {
 		m.Unfinished++
 		return nil
 	}
-	if has, err := lab.Run(run.Hash); err == nil && has.Status == store.Done {
+	had, err := lab.Run(run.Hash)
+	if err == nil && had.Status == store.Done {
 		m.Here++
 		return nil
 	}
-	all, err := c.lab.Finished(run.Hash)
-	var open *store.NotDoneError
-	if errors.As(err, &open) || errors.As(err, new(*store.NotFoundError)) {
+	if err != nil && !store.IsNotFound(err) {
+		return err
+	}
+	all, kept, err := c.stage(run)
+	defer os.RemoveAll(c.home(run.Hash))
+	switch {
+	case c.ctx.Err() != nil || store.IsFull(err):
+		return errors.Join(err, c.ctx.Err())
+	case err != nil:
+		m.Refused = append(m.Refused, Refused{run.Hash, err.Error()})
+		return nil
+	case !kept:
 		m.Restarted = append(m.Restarted, run.Hash)
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	lease, _, err := lab.Lease(store.Spec{Kind: run.Kind, Config: json.RawMessage(run.Config), Label: run.Label, Tags: run.Tags, Program: run.Program})
+	lease, before, err := lab.Lease(store.Spec{Kind: run.Kind, Config: json.RawMessage(run.Config), Program: run.Program})
 	switch {
 	case errors.Is(err, store.ErrDone):
 		m.Here++
@@ -93,52 +111,33 @@ func (m *Merged) take(c *copier, lab *store.Lab, run store.Run) error {
 	case err != nil:
 		return err
 	}
-	stop := lease.KeepBeating()
-	kept, err := c.replace(lease, run)
-	stop()
-	if err == nil && kept {
-		if err = lease.Adopt(all); err == nil {
-			m.Runs = append(m.Runs, run.Hash)
-			return nil
-		}
+	if err := lease.Adopt(all, c.home(run.Hash)); err != nil {
+		return errors.Join(err, lease.Release(before, had.Hash != ""))
 	}
-	if !kept {
-		m.Restarted = append(m.Restarted, run.Hash)
-	}
-	return errors.Join(err, emptyFolder(lease.Dir), lease.Interrupt())
+	m.Runs = append(m.Runs, run.Hash)
+	return nil
 }
 
-// replace gives a leased run the files of the other lab's. kept says that they were whole until the end.
-func (c *copier) replace(lease *store.Lease, run store.Run) (kept bool, err error) {
-	if err := lease.DeleteAfter(-1); err != nil { // what follows is not what they were computed with
-		return true, err
+// stage reads a run and copies its files beside the lab's. kept says that they were those of this run until the end.
+func (c *copier) stage(run store.Run) (all store.Finished, kept bool, err error) {
+	all, err = c.lab.Finished(run.Hash)
+	if errors.As(err, new(*store.NotDoneError)) || store.IsNotFound(err) {
+		return all, false, nil
 	}
-	if err := emptyFolder(lease.Dir); err != nil {
-		return true, err
+	if err != nil {
+		return all, false, err
 	}
 	if c.rows || rundir.Dir(c.lab.RunDir(run.Hash)).HasRowsOnly() {
 		err = c.words(run.Hash)
-	} else {
+	} else if err = os.MkdirAll(c.home(run.Hash), 0o777); err == nil {
 		err = c.tree(run.Hash, c.home(run.Hash), nil)
 	}
 	if err == nil {
-		err = syncTree(lease.Dir)
+		err = syncTree(c.home(run.Hash))
 	}
 	if err != nil {
-		return true, err
+		return all, false, err
 	}
 	kept, there, err := c.lab.Kept(run.Hash, run.Generation)
-	return kept && there, err
-}
-
-// emptyFolder removes what earlier attempts at a run left.
-func emptyFolder(dir string) error {
-	if err := jail.Check(dir); err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
-	}
-	return err
+	return all, kept && there, err
 }

@@ -2,9 +2,11 @@ package upkeep
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -146,4 +148,128 @@ func TestAMergeThatIsCutShort(t *testing.T) {
 
 func specOf(run store.Run) store.Spec {
 	return store.Spec{Kind: run.Kind, Config: json.RawMessage(run.Config)}
+}
+
+// TestAMergeThatFailsLeavesWhatWasHere: rows, checkpoints and status of a run stay when its files there cannot be read, when nothing can be written, and
+// when another process has taken the lease.
+func TestAMergeThatFailsLeavesWhatWasHere(t *testing.T) {
+	there, here := newLab(t), newLab(t)
+	hash := trained(t, there, tiny(1)).Run
+	halfway(t, here, tiny(1), 7, train.Options{})
+	before, was := content(t, here.Reader, hash), run(t, here, hash)
+	unchanged := func(what string) {
+		t.Helper()
+		if d := difference(content(t, here.Reader, hash), before); d != "" {
+			t.Errorf("%s: %s has changed", what, d)
+		}
+		if is := run(t, here, hash); is.Status != was.Status || is.Error != was.Error || is.Generation != was.Generation || !is.Finished.Equal(was.Finished) {
+			t.Errorf("%s: %+v, before %+v", what, is, was)
+		}
+		entries, err := os.ReadDir(here.Dir())
+		must(t, err)
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), ".merging-") {
+				t.Errorf("%s: %s is left", what, e.Name())
+			}
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := Merge(ctx, here, there.Reader, false, untold); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	unchanged("stopped")
+	query(t, there, "UPDATE run SET generation = 9223372036854775807")
+	m, err := Merge(t.Context(), here, there.Reader, false, untold)
+	if err != nil || len(m.Runs) > 0 || len(m.Refused) != 1 || !strings.Contains(m.Refused[0].Why, "attempts or times") {
+		t.Errorf("%+v, %v", m, err)
+	}
+	unchanged("refused")
+	query(t, there, "UPDATE run SET generation = 1")
+	query(t, here, "CREATE TRIGGER full BEFORE INSERT ON value BEGIN SELECT raise(ABORT, 'disk full'); END")
+	if m, err = Merge(t.Context(), here, there.Reader, false, untold); err == nil || len(m.Runs) > 0 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	query(t, here, "DROP TRIGGER full")
+	unchanged("a full disk")
+	third := newLab(t)
+	query(t, third, "CREATE TRIGGER full BEFORE INSERT ON value BEGIN SELECT raise(ABORT, 'disk full'); END")
+	if _, err = Merge(t.Context(), third, there.Reader, false, untold); err == nil {
+		t.Error("a full disk")
+	}
+	if list, err := third.List(store.Filter{}); err != nil || len(list) > 0 {
+		t.Errorf("a run that was not taken is here: %+v, %v", list, err)
+	}
+}
+
+func run(t *testing.T, lab *store.Lab, hash string) store.Run {
+	t.Helper()
+	r, err := lab.Run(hash)
+	must(t, err)
+	return r
+}
+
+// query changes a lab's tables as only a stranger would.
+func query(t *testing.T, lab *store.Lab, text string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(lab.Dir(), "lab.sqlite"))
+	must(t, err)
+	defer db.Close()
+	_, err = db.Exec(text)
+	must(t, err)
+}
+
+// TestWhatAStrangersLabMaySayOfARun: each is refused, and the others come.
+func TestWhatAStrangersLabMaySayOfARun(t *testing.T) {
+	for what, change := range map[string]string{
+		"a configuration with a blank": "UPDATE run SET config = ' ' || config, hash = 'HASH' WHERE id = 1",
+		"another configuration":        "UPDATE run SET config = '{\"run\":{\"seed\":99}}' WHERE id = 1",
+		"a tag of two lines":           "INSERT INTO tag SELECT 1, 'a' || char(10) || char(27) || '[2J'",
+		"an end that never was":        "UPDATE run SET finished = NULL WHERE id = 1",
+		"an end in the year 300000":    "UPDATE run SET finished = 9223372036854775 WHERE id = 1",
+		"an attempt without a bound":   "UPDATE attempt SET generation = 9223372036854775807 WHERE run = 1",
+		"a host of two lines":          "UPDATE attempt SET host = 'a' || char(10) WHERE run = 1",
+	} {
+		there, here := newLab(t), newLab(t)
+		trained(t, there, tiny(1))
+		trained(t, there, tiny(2))
+		first := run(t, there, firstOf(t, there))
+		fake := store.Hash(store.Train, append([]byte(" "), first.Config...))
+		query(t, there, strings.Replace(change, "HASH", fake, 1))
+		if strings.Contains(change, "HASH") {
+			must(t, os.Rename(there.RunDir(first.Hash), there.RunDir(fake)))
+		}
+		m, err := Merge(t.Context(), here, there.Reader, false, untold)
+		if err != nil || len(m.Runs) != 1 || len(m.Refused) != 1 {
+			t.Errorf("%s: %+v, %v", what, m, err)
+		}
+		if list, err := here.List(store.Filter{}); err != nil || len(list) != 1 || len(list[0].Tags) > 0 {
+			t.Errorf("%s: %+v, %v", what, list, err)
+		}
+		wantSound(t, here)
+	}
+}
+
+// firstOf is the run with the number 1.
+func firstOf(t *testing.T, lab *store.Lab) string {
+	t.Helper()
+	list, err := lab.List(store.Filter{})
+	must(t, err)
+	return list[len(list)-1].Hash
+}
+
+// TestARunThatIsComputedAgainHasItsFiles: nothing says any more that they were left behind.
+func TestARunThatIsComputedAgainHasItsFiles(t *testing.T) {
+	there, here := newLab(t), newLab(t)
+	hash := trained(t, there, tiny(1)).Run
+	halfway(t, here, tiny(1), 3, train.Options{})
+	must(t, os.WriteFile(rundir.Dir(here.RunDir(hash)).RowsOnly(), nil, 0o666)) // as a kill may leave it
+	trained(t, here, tiny(1))
+	if rundir.Dir(here.RunDir(hash)).HasRowsOnly() {
+		t.Error("its files are here, and are said to be missing")
+	}
+	must(t, os.RemoveAll(rundir.Dir(here.RunDir(hash)).CheckpointsDir()))
+	if found, err := Check(here.Reader, nil); err != nil || found.Whole() {
+		t.Errorf("its checkpoints are gone: %+v, %v", found, err)
+	}
 }
