@@ -18,6 +18,7 @@ func (c *reproduceCmd) keep(found findings.RecipeFindings, began time.Time) resu
 	if len(found.Runs) > 0 {
 		out.Machine = machinesOf(found.Runs)
 	}
+	out.Changed = []results.Change{}
 	for _, s := range found.Substitutions {
 		out.Changed = append(out.Changed, results.Change(s))
 	}

@@ -240,7 +240,7 @@ p.add_argument("--other", choices=NAMES, default="a")`)
 	if got, want := spaceOf(chosen.found), "# opt = { choice = [\"sgd\", \"adam\"] }\n# size = { choice = [3, 5] }\n# other = { choice = [\"a\"] }\n"; got != want {
 		t.Errorf("%s, wanted %s", got, want)
 	}
-	spread := flagsOf(`p.add_argument("-l", "--lr", type=float, default=1e-3, help="rate (of steps)")
+	spread := flagsOf(`p.add_argument("-l", "--lr", type=float, default=1e-3, help="rate (of steps, see paper")
 p.add_argument(
     '--batch', '-b',
     type=int,

@@ -64,10 +64,8 @@ type scriptFlag struct {
 	Choices string `json:"choices,omitempty"` // a list, as TOML
 }
 
-// argparseCall is a call that makes a flag: its names, and its other arguments.
-var argparseCall = regexp.MustCompile(`add_argument\(\s*((?:["'][-\w]+["']\s*,?\s*)+)([^()]*(?:\([^()]*\)[^()]*)*)`)
-
 var (
+	flagNames       = regexp.MustCompile(`^\s*(?:["'][-\w]+["']\s*,?\s*)+`)
 	longName        = regexp.MustCompile(`["']--([A-Za-z][\w-]*)["']`)
 	argparseDefault = regexp.MustCompile(`\bdefault\s*=\s*([^,)\n]+)`)
 	argparseChoices = regexp.MustCompile(`\bchoices\s*=\s*[\[(]([^\])]+)[\])]`)
@@ -84,15 +82,17 @@ type flags struct {
 // flagsOf finds the flags that a Python script reads with argparse. The lab sets epochs, of which the default is apart, and seed.
 func flagsOf(text string) flags {
 	f := flags{found: []scriptFlag{}, epochs: "10"}
-	for _, m := range argparseCall.FindAllStringSubmatch(text, 100) {
-		name := longName.FindStringSubmatch(m[1])
-		if name == nil {
+	for i, call := range strings.SplitN(text, "add_argument(", 102) {
+		names := flagNames.FindString(call)
+		name := longName.FindStringSubmatch(names)
+		if i == 0 || name == nil {
 			continue
 		}
+		others := untilClosed(call[len(names):])
 		value, plain := "", false
-		if d := argparseDefault.FindStringSubmatch(m[2]); d != nil {
+		if d := argparseDefault.FindStringSubmatch(others); d != nil {
 			value, plain = pythonValue(strings.TrimSpace(d[1]))
-		} else if argparseSwitch.MatchString(m[2]) {
+		} else if argparseSwitch.MatchString(others) {
 			value, plain = "false", true
 		}
 		switch n, err := strconv.Atoi(value); {
@@ -100,12 +100,36 @@ func flagsOf(text string) flags {
 			f.epochs = value
 		case name[1] == "epochs", name[1] == "seed":
 		case plain:
-			f.found = append(f.found, scriptFlag{name[1], value, choicesOf(m[2])})
+			f.found = append(f.found, scriptFlag{name[1], value, choicesOf(others)})
 		default:
 			f.others = append(f.others, name[1])
 		}
 	}
 	return f
+}
+
+// untilClosed is the text up to the bracket that closes a call. Brackets in texts do not count.
+func untilClosed(text string) string {
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quote != 0 && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '(':
+			depth++
+		case c == ')':
+			if depth--; depth < 0 {
+				return text[:i]
+			}
+		}
+	}
+	return text
 }
 
 // choicesOf are the values that a flag chooses from, as a list of TOML; "" if there is none.

@@ -102,6 +102,12 @@ func TestRunsTakeTheSettingsOfTheirCell(t *testing.T) {
 	if err != nil || runs[0].Config.Optim.LR != 0.01 || runs[1].Config.Optim.LR != 0.01 || runs[1].Config.Loss.Smoothing != 0.2 {
 		t.Errorf("with one setting by hand: %+v, %v", runs, err)
 	}
+	for _, list := range []string{"optim.lr=[0.01]", "optim.lr=[0.01,0.02]"} { // by hand, it is not taken from the search
+		runs, err = r.Expand(Choice{Scale: "quick", Set: []string{list}}, foundForBoth)
+		if err != nil || runs[0].Config.Optim.LR != 0.01 || !strings.Contains(runs[0].Note(), "0.01") {
+			t.Errorf("%s: %+v, %v", list, runs, err)
+		}
+	}
 	foreseen, err := r.Foresee(Choice{Scale: "quick"})
 	if err != nil || len(foreseen) != 8 || foreseen[0].Config.Optim.LR != 0.25 {
 		t.Errorf("%d runs foreseen, %v", len(foreseen), err)

@@ -33,7 +33,13 @@ func (r *Recipe) Departures(c Choice) ([]Substitution, error) {
 		}
 		d := Substitution{What: key, Paper: "the recipe's", Here: value, Why: "set by hand"}
 		if grid := scale.Grid[strings.TrimSpace(key)]; !slices.Contains(set, s) && isPart(s, grid) {
-			d.What, d.Paper = "only a part of "+key, train.Literal(grid)
+			if isWhole(s, grid) {
+				continue
+			}
+			d.What, d.Part = "only a part of "+key, true
+			if c.Scale == "paper" {
+				d.Paper = train.Literal(grid)
+			}
 		}
 		out = append(out, d)
 	}
@@ -54,14 +60,18 @@ func (r *Recipe) chosen(c Choice) (scale Scale, set []string, err error) {
 		if err != nil {
 			return scale, nil, err
 		}
-		if _, varies := grid[key]; varies || list && len(values) > 1 {
+		if key == "run.seed" {
+			return scale, nil, fmt.Errorf("--set %s: a recipe has seeds 1 to N; choose N with --seeds", s)
+		}
+		if _, varies := grid[key]; varies || list {
 			if len(values) == 0 {
 				return scale, nil, fmt.Errorf("--set %s: has no values, so there would be no run", s)
 			}
 			if grid == nil {
 				grid = map[string][]any{}
 			}
-			grid[key] = values
+			grid[key] = distinct(values)
+			set = slices.DeleteFunc(set, func(one string) bool { return named([]string{one}, key) })
 		} else {
 			set = append(set, s)
 		}
@@ -86,6 +96,22 @@ func isPart(setting string, grid []any) bool {
 	return err == nil && !slices.ContainsFunc(values, func(v any) bool {
 		return !slices.ContainsFunc(grid, func(known any) bool { return train.Literal(asNumber(known)) == train.Literal(asNumber(v)) })
 	})
+}
+
+// isWhole reports whether a setting by hand has every value of a grid.
+func isWhole(setting string, grid []any) bool {
+	_, values, _, err := axis(setting)
+	return err == nil && len(distinct(values)) == len(distinct(grid))
+}
+
+// distinct are values without repetitions.
+func distinct(values []any) (out []any) {
+	for _, v := range values {
+		if !slices.ContainsFunc(out, func(known any) bool { return train.Literal(asNumber(known)) == train.Literal(asNumber(v)) }) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // asNumber lets 0 and 0.0 be the same value.

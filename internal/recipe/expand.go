@@ -111,6 +111,7 @@ func (r *Recipe) cellRuns(c Choice, common []string, take func(own train.Config)
 		var taken []string
 		if err == nil && take != nil {
 			taken, err = take(cfg)
+			taken = slices.DeleteFunc(slices.Clone(taken), func(s string) bool { key, _, _ := strings.Cut(s, "="); return c.sets(key) })
 		}
 		if err == nil && len(taken) > 0 {
 			cfg, err = train.LoadShared(slices.Concat(common, varied, taken, byHand)...)

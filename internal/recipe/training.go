@@ -45,6 +45,7 @@ type Substitution struct {
 	Paper string `toml:"paper"`
 	Here  string `toml:"here"`
 	Why   string `toml:"why"`
+	Part  bool   `toml:"-"` // only a part of the grid was asked for, each run as the recipe has it
 }
 
 // checkTraining checks grids, measures and settings that claims and panels name.

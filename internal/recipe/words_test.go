@@ -63,14 +63,17 @@ func TestWhatAChoiceIsCalled(t *testing.T) {
 func TestWhatDepartsFromThePaper(t *testing.T) {
 	r := parsed(t, strings.Replace(small, "[quick]\n", "[quick]\nsubstitution = [ { what = \"epochs\", paper = \"350\", here = \"3\", why = \"time\" } ]\n", 1))
 	got, err := r.Departures(Choice{Scale: "quick", BuiltIn: true, Set: []string{"run.batch=32"}})
-	want := []Substitution{{"data set", "mnist", "glyphs, drawn by this program", "requested by --built-in, which replaces the paper's data sets"},
-		{"epochs", "350", "3", "time"}, {"run.batch", "the recipe's", "32", "set by hand"}}
+	want := []Substitution{{"data set", "mnist", "glyphs, drawn by this program", "requested by --built-in, which replaces the paper's data sets", false},
+		{"epochs", "350", "3", "time", false}, {"run.batch", "the recipe's", "32", "set by hand", false}}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	part := Choice{Scale: "paper", Set: []string{"run.engine=torch", "net.width=[8.0]", "net.width=[8,9]"}}
-	if got, err := r.Departures(part); err != nil || len(got) != 2 || got[0] != (Substitution{"only a part of net.width", "[8,16,32]", "[8.0]", "set by hand"}) || got[1] != (Substitution{"net.width", "the recipe's", "[8,9]", "set by hand"}) {
+	if got, err := r.Departures(part); err != nil || len(got) != 2 || got[0] != (Substitution{"only a part of net.width", "[8,16,32]", "[8.0]", "set by hand", true}) || got[1] != (Substitution{"net.width", "the recipe's", "[8,9]", "set by hand", false}) {
 		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := r.Departures(Choice{Scale: "paper", Set: []string{"net.width=[32,8,16,8]"}}); err != nil || len(got) != 0 {
+		t.Errorf("the whole grid in another order: %+v, %v", got, err)
 	}
 	if got, err := r.Departures(Choice{Scale: "paper"}); err != nil || len(got) != 0 {
 		t.Errorf("%+v, %v", got, err)
@@ -111,6 +114,7 @@ func TestTheRunsOfAScale(t *testing.T) {
 		{Choice{Scale: "quick"}, []string{"width = 8, seed 1 lr 0.5 width 8 epochs 3 mnist", "width = 16, seed 1 lr 0.5 width 16 epochs 3 mnist", "width = 8, seed 2 lr 0.5 width 8 epochs 3 mnist", "width = 16, seed 2 lr 0.5 width 16 epochs 3 mnist"}},
 		{Choice{Scale: "quick", Seeds: 1, Preset: "code", BuiltIn: true, Set: []string{"net.width=2"}}, []string{"width = 2, seed 1 lr 0.5 width 2 epochs 3 glyphs"}},
 		{Choice{Scale: "quick", Seeds: 1, Set: []string{"net.width=[16,4]"}}, []string{"width = 16, seed 1 lr 0.5 width 16 epochs 3 mnist", "width = 4, seed 1 lr 0.5 width 4 epochs 3 mnist"}},
+		{Choice{Scale: "quick", Seeds: 1, Set: []string{"net.width=[8]", "optim.lr=0.3", "optim.lr=[0.1,0.10]"}}, []string{"width = 8, rate = 0.1, seed 1 lr 0.1 width 8 epochs 3 mnist"}},
 		{Choice{Scale: "quick", Seeds: 1, Set: []string{"net.width=8", "optim.lr=[0.1,0.2]"}}, []string{"width = 8, rate = 0.1, seed 1 lr 0.1 width 8 epochs 3 mnist", "width = 8, rate = 0.2, seed 1 lr 0.2 width 8 epochs 3 mnist"}},
 	} {
 		if got := list(test.c); !slices.Equal(got, test.want) {
@@ -132,6 +136,7 @@ func TestTheRunsOfAScale(t *testing.T) {
 	for c, says := range map[*Choice]string{
 		{Scale: "standard"}:                                                      "the recipe has no scale standard, or it lacks seeds",
 		{Scale: "quick", Preset: "mine"}:                                         `there is no preset "mine"; wanted one of code`,
+		{Scale: "quick", Set: []string{"run.seed=7"}}:                            "--set run.seed=7: a recipe has seeds 1 to N; choose N with --seeds",
 		{Scale: "quick", Set: []string{"net.width=[]"}}:                          "--set net.width=[]: has no values, so there would be no run",
 		{Scale: "quick", Set: []string{"net.width=[8,"}}:                         "--set net.width=[8,: not a list of values: ",
 		{Scale: "quick", Set: []string{"net.w=3"}}:                               "net.width=8",

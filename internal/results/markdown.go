@@ -93,6 +93,11 @@ func sizes(all []Recipe) string {
 	if slices.ContainsFunc(all, func(r Recipe) bool { return r.Scale != "paper" }) {
 		return "A verdict is about the runs behind it. Networks here are far narrower than the papers’, trained on far fewer images, and some on other data: each of the [recipes](../../../recipes) lists what was changed."
 	}
+	for _, r := range all {
+		if r.Changed == nil || slices.ContainsFunc(r.Changed, func(c Change) bool { return !c.Part }) {
+			return "A verdict is about the runs behind it. They have the papers’ scale, but for what a command sets by hand."
+		}
+	}
 	return "A verdict is about the runs behind it. Networks, images and epochs are the papers’ own; each command says which part of a figure was computed."
 }
 

@@ -32,8 +32,8 @@ type Recipe struct {
 	Claims    []judge.Claim      `json:"claims"`
 	Numbers   []judge.Comparison `json:"numbers,omitempty"` // the paper's beside ours
 	Notes     []string           `json:"notes,omitempty"`
-	Changed   []Change           `json:"changed,omitempty"` // what is not as in the paper; results of version 0.1 lack it
-	Runs      int                `json:"runs"`              // 0: it trains none
+	Changed   []Change           `json:"changed,omitzero"` // what is not as in the paper; nil: not recorded, as before version 0.2
+	Runs      int                `json:"runs"`             // 0: it trains none
 	Failed    int                `json:"failed,omitempty"`
 	CoreHours float64            `json:"core_hours,omitempty"`
 	Program   string             `json:"program"` // version
@@ -48,6 +48,7 @@ type Change struct {
 	Paper string `json:"paper"`
 	Here  string `json:"here"`
 	Why   string `json:"why"`
+	Part  bool   `json:"part,omitempty"` // only a part of a grid was asked for, each run as the recipe has it
 }
 
 // Kind is what folders hold that this package writes.

@@ -84,6 +84,9 @@ func verdict(c judge.Claim) string {
 
 // changes says what is not as in the paper.
 func changes(scale string, changed []Change) string {
+	if changed == nil {
+		return fmt.Sprintf("\nScale %s: what departs from the paper was not recorded.\n", scale)
+	}
 	if len(changed) == 0 {
 		return fmt.Sprintf("\nScale %s: no setting departs from the paper's.\n", scale)
 	}

@@ -33,11 +33,11 @@ func TestTwoScales(t *testing.T) {
 		t.Error("the smallest scale has a page of scales")
 	}
 	many := some("a", judge.CannotTell)
-	many.Scale, many.Machine, many.Runs = "paper", "a device", 3
+	many.Scale, many.Machine, many.Runs, many.Changed = "paper", "a device", 3, []results.Change{}
 	many.Claims = append(many.Claims, judge.Claim{ID: "new", Statement: "It also rises", Provenance: judge.Provenance{Source: judge.Ours}, Verdict: judge.CannotTell, Reason: "one seed"})
 	save(large, many)
 	other := some("only-large", judge.Holds)
-	other.Scale = "paper"
+	other.Scale, other.Changed = "paper", []results.Change{{What: "only a part of data.name", Part: true}}
 	save(large, other)
 	page := read(t, large, "scales.md")
 	for _, want := range []string{"| | scale paper | scale standard |", "| runs | 3 | 12 |", "| machine | a device | a processor |", "| figure | ![Falling](figures/a.svg) | ![Falling](../standard/figures/a.svg) |",
@@ -53,6 +53,16 @@ func TestTwoScales(t *testing.T) {
 	table := read(t, large, "README.md")
 	if !strings.Contains(table, "(scales.md)") || !strings.Contains(table, "the papers’ own") || strings.Contains(table, "far narrower") {
 		t.Error(table)
+	}
+	other.Changed[0].Part = false
+	save(large, other)
+	if table := read(t, large, "README.md"); strings.Contains(table, "the papers’ own;") || !strings.Contains(table, "but for what a command sets by hand") {
+		t.Error(table)
+	}
+	many.Changed = nil // as results of earlier versions
+	save(large, many)
+	if page := read(t, large, "scales.md"); !strings.Contains(page, "Scale paper: what departs from the paper was not recorded.") {
+		t.Error(page)
 	}
 	if table := read(t, small, "README.md"); !strings.Contains(table, "far narrower") {
 		t.Error(table)

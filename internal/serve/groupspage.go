@@ -183,7 +183,7 @@ func (s *Server) groupsPage(w http.ResponseWriter, r *http.Request) error {
 
 func rowOf(g figure.Group, by string, columns []groupColumn, q url.Values) groupRow {
 	list := listQuery(q)
-	list.Set(by, g.Value)
+	list.Set(named(by), g.Value)
 	row := groupRow{Words: g.Words, URL: "/study?" + list.Encode() + "#list", Runs: len(g.Runs)}
 	for _, c := range columns {
 		row.Values = append(row.Values, findings.MeanAt(g.Runs, c.SeriesKey, c.Epoch))

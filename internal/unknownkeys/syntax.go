@@ -16,7 +16,7 @@ var mismatch = regexp.MustCompile(`^toml: cannot decode TOML (.+) into (?:struct
 var (
 	found = map[string]string{"string": "a text", "integer": "a whole number", "float": "a number", "boolean": "true or false", "array": "a list", "inline table": "a table"}
 	wants = map[string]string{"string": "a text in quotes", "int": "a whole number", "int64": "a whole number", "uint64": "a whole number from 0", "float64": "a number", "bool": "true or false",
-		"[]string": `a list of texts, such as ["a", "b"]`, "[]interface": "a list"}
+		"[]string": `a list of texts, such as ["a", "b"]`, "[2]float64": "two numbers in a list"}
 )
 
 // Syntax is an error of the decoder in the user's terms, with line and column, and for a value of a wrong type the key and what it takes.
@@ -35,7 +35,11 @@ func Syntax(err error) string {
 	if is == "" {
 		is = m[1]
 	}
-	if wanted == "" {
+	switch {
+	case wanted != "":
+	case strings.HasPrefix(m[2], "["):
+		wanted = "a list"
+	default:
 		wanted = "a table"
 	}
 	return fmt.Sprintf("line %d, column %d: %s is %s; wanted %s", line, column, strings.Join(d.Key(), "."), is, wanted)

@@ -18,6 +18,8 @@ func TestSyntax(t *testing.T) {
 		X       float64
 		Left    string
 		Below   map[string]any
+		Band    *[2]float64
+		Many    []any
 	}
 	type file struct {
 		Trainer table
@@ -33,6 +35,8 @@ func TestSyntax(t *testing.T) {
 		"[trainer]\nx = { a = 1 }":                 "line 2, column 5: trainer.x is a table; wanted a number",
 		"[[claim]]\nleft = 3":                      "line 2, column 8: claim.left is a whole number; wanted a text in quotes",
 		"[trainer]\nbelow = 3":                     "line 2, column 9: trainer.below is a whole number; wanted a table",
+		"[trainer]\nband = 0.1":                    "line 2, column 8: trainer.band is a number; wanted two numbers in a list",
+		"[trainer]\nmany = 0.1":                    "line 2, column 8: trainer.many is a number; wanted a list",
 		"trainer = 3":                              "line 1, column 11: trainer is a whole number; wanted a table",
 		"[trainer":                                 "line 1, column 8: ",
 		"[trainer]\nepochs = 99999999999999999999": "line 2, column 10: decimal number is too large to fit in a 64-bit signed integer",
