@@ -57,7 +57,7 @@ func (c runsListCmd) choose(r *store.Reader, runs []store.Run) (_ []store.Run, v
 // shownAs reports whether a list or a page shows the text of a setting so.
 func shownAs(key, text, value string) bool {
 	x, err := strconv.ParseFloat(text, 64)
-	return strings.HasSuffix(study.InWords([]string{key + "=" + text})[0], " "+value) || err == nil && format.Digits(x) == value
+	return "["+text+"]" == value || strings.HasSuffix(study.InWords([]string{key + "=" + text})[0], " "+value) || err == nil && format.Digits(x) == value
 }
 
 // settingMeant is the setting of that name, or the one whose name ends in it, as lists call it: seed is run.seed.

@@ -223,7 +223,7 @@ func settingsText(where []selection) string {
 	var out []string
 	for _, s := range where {
 		for _, key := range slices.Sorted(maps.Keys(s)) {
-			out = append(out, fmt.Sprintf("%s = %v", key, s[key]))
+			out = append(out, key+" = "+format.Setting(s[key]))
 		}
 	}
 	return strings.Join(out, ", ")
@@ -241,10 +241,22 @@ func sameSetting(have string, want any) bool {
 	case float64:
 		v, err := strconv.ParseFloat(have, 64)
 		return err == nil && v == w
-	case []any:
+	case []any: // the list itself, as text in a configuration of ours, or one of several values
+		if have == format.Setting(w) || have == joined(w) {
+			return true
+		}
 		return slices.ContainsFunc(w, func(one any) bool { return sameSetting(have, one) })
 	}
 	return have == fmt.Sprint(want)
+}
+
+// joined is a list as the program's own settings have it: 60,120.
+func joined(list []any) string {
+	parts := make([]string, len(list))
+	for i, v := range list {
+		parts[i] = fmt.Sprint(v)
+	}
+	return strings.Join(parts, ",")
 }
 
 // points are x and y of the selected runs. A script's have to be all that other seeds have: what else it varies would be another mix. A line

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
@@ -179,7 +180,7 @@ func addTexts(texts map[string]string, settings map[string]any) {
 		if x, ok := v.(float64); ok {
 			texts[k] = strconv.FormatFloat(x, 'f', -1, 64)
 		} else {
-			texts[k] = fmt.Sprint(v)
+			texts[k] = format.Setting(v)
 		}
 	}
 }

@@ -260,7 +260,7 @@ func TestSettingsAreText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for key, want := range map[string]string{"optim.lr": "0.0000001", "run.epochs": "1000000", "a.list": "[1 2]", "a.yes": "true", "loss.kind": "ls"} {
+		for key, want := range map[string]string{"optim.lr": "0.0000001", "run.epochs": "1000000", "a.list": "[1,2]", "a.yes": "true", "loss.kind": "ls"} {
 			if r.Settings[key] != want {
 				t.Errorf("%s: %q, want %q", key, r.Settings[key], want)
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"collapse.example/collapse/internal/figure"
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 )
 
@@ -138,9 +139,16 @@ func sortedKeys(where map[string]any) []string {
 
 // settingText is a setting's value, or several, as text.
 func settingText(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil || v == nil {
+	if v == nil {
 		return ""
 	}
-	return strings.ReplaceAll(strings.Trim(strings.ReplaceAll(string(text), ",", ", "), `[]"`), `"`, "")
+	list, several := v.([]any)
+	if !several {
+		return format.Setting(v)
+	}
+	words := make([]string, len(list))
+	for i, one := range list {
+		words[i] = format.Setting(one)
+	}
+	return strings.Join(words, ", ")
 }

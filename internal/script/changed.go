@@ -4,10 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
+
+	"collapse.example/collapse/internal/format"
 )
 
 // codeIn returns the folder in which a run starts: that of its code or, if that has changed, of the copy that its study has kept.
 func (s Spec) codeIn(opts Options) (string, error) {
+	if err := s.checkData(opts.Folder); err != nil {
+		return "", err
+	}
 	err := s.checkCode(opts.Folder)
 	var changed *ChangedError
 	if !errors.As(err, &changed) {
@@ -24,6 +31,12 @@ func (s Spec) codeIn(opts Options) (string, error) {
 // codeStays looks at the code again before the first report of an attempt and after every one before which the script has read more of it:
 // what was read between the look before the start and now may have been other code. Nobody else changes the copy.
 func (j *job) codeStays(loaded []string) error {
+	if j.last == j.from {
+		if err := j.spec.checkData(j.opts.Folder); err != nil {
+			return err
+		}
+	}
+	j.unnamed(loaded)
 	if j.code != j.opts.Folder || j.last != j.from && len(loaded) == 0 {
 		return nil
 	}
@@ -35,6 +48,19 @@ func (j *job) codeStays(loaded []string) error {
 	return fmt.Errorf("script: %s %s after the script had started, perhaps before it was read: it goes on after epoch %d with the code as it was", changed.Path, changed.Why, j.last)
 }
 
+// unnamed tells of files beside the code that the script has read and that are not part of it.
+func (j *job) unnamed(loaded []string) {
+	var others []string
+	for _, name := range loaded {
+		if name = filepath.ToSlash(name); j.spec.Code[name] == "" && filepath.IsLocal(name) && !strings.HasPrefix(name, ".") && !strings.Contains(name, "-packages/") {
+			others = append(others, name)
+		}
+	}
+	if len(others) > 0 {
+		j.opts.note(fmt.Sprintf("the script has loaded %s, which [trainer] code does not name: a change of it makes no new runs", format.Few(others, 3)))
+	}
+}
+
 // unlessCodeChanged returns err, unless err says that the run has failed and the code in the user's folder is no longer the run's: a script
 // that misses half of its modules has failed for no fault of the run, and so has one whose copy misses what lay beside the code.
 func (j *job) unlessCodeChanged(err error) error {
@@ -42,6 +68,9 @@ func (j *job) unlessCodeChanged(err error) error {
 	var changed *ChangedError
 	if !errors.As(err, &why) {
 		return err
+	}
+	if data := j.spec.checkData(j.opts.Folder); data != nil {
+		return fmt.Errorf("%w; what the script made of that does not count: %s", data, why.Why)
 	}
 	if j.code != j.opts.Folder {
 		if _, missing := os.Stat(j.opts.Folder); errors.Is(missing, os.ErrNotExist) {

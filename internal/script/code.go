@@ -9,10 +9,15 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
+	"sync"
+	"time"
 
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/inputfile"
 )
 
@@ -26,7 +31,7 @@ func DigestCode(folder string, patterns []string) (map[string]string, error) {
 			return nil, fmt.Errorf("%q is not in the folder of the study's file, %s; wanted names and patterns below it", p, folder)
 		}
 	}
-	return digest(folder, patterns)
+	return digest(folder, patterns, digestFile)
 }
 
 // DigestFiles adds the digests of files in folder, by their paths in it with slashes.
@@ -41,7 +46,7 @@ func DigestFiles(folder string, names []string, into map[string]string) (err err
 
 // DigestData digests the files that match patterns, relative to folder or absolute, ordered by name.
 func DigestData(folder string, patterns []string) ([]string, error) {
-	digests, err := digest(folder, patterns)
+	digests, err := digest(folder, patterns, digestOnce)
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(digests)) {
 		list = append(list, digests[name])
@@ -49,7 +54,7 @@ func DigestData(folder string, patterns []string) ([]string, error) {
 	return list, err
 }
 
-func digest(folder string, patterns []string) (map[string]string, error) {
+func digest(folder string, patterns []string, read func(path string) (string, error)) (map[string]string, error) {
 	digests := map[string]string{}
 	for _, p := range patterns {
 		names, err := expand(folder, p)
@@ -64,7 +69,7 @@ func digest(folder string, patterns []string) (map[string]string, error) {
 			if !filepath.IsAbs(name) {
 				path = filepath.Join(folder, name)
 			}
-			if digests[filepath.ToSlash(name)], err = digestFile(path); err != nil {
+			if digests[filepath.ToSlash(name)], err = read(path); err != nil {
 				return nil, err
 			}
 		}
@@ -74,7 +79,9 @@ func digest(folder string, patterns []string) (map[string]string, error) {
 
 // expand lists the regular files that match a pattern, relative to the folder unless the pattern is absolute.
 func expand(folder, pattern string) (names []string, err error) {
-	if filepath.IsAbs(pattern) {
+	if strings.Contains(pattern, "**") {
+		names, err = below(folder, pattern)
+	} else if filepath.IsAbs(pattern) {
 		names, err = filepath.Glob(pattern)
 	} else {
 		names, err = fs.Glob(os.DirFS(folder), filepath.ToSlash(filepath.Clean(pattern)))
@@ -82,6 +89,7 @@ func expand(folder, pattern string) (names []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", pattern, err)
 	}
+	folders := len(names)
 	names = slices.DeleteFunc(names, func(name string) bool {
 		path := name
 		if !filepath.IsAbs(name) {
@@ -90,10 +98,107 @@ func expand(folder, pattern string) (names []string, err error) {
 		info, err := os.Stat(path)
 		return err == nil && info.IsDir()
 	})
+	if len(names) == 0 && folders > 0 {
+		return nil, fmt.Errorf("%q names a folder; wanted files, such as %q or, with all below it, %q", pattern, pattern+"/*", pattern+"/**")
+	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("%q names no file in %s", pattern, folder)
 	}
 	return names, nil
+}
+
+// mostEntries bounds the entries that a pattern with ** is compared with.
+const mostEntries = 100_000
+
+// below lists the files that match a pattern in which ** stands for any folders, none included, and at its end for all files below.
+func below(folder, pattern string) (names []string, err error) {
+	parts := strings.Split(filepath.ToSlash(filepath.Clean(pattern)), "/")
+	if stars := len(slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return part != "**" })); stars > 2 {
+		return nil, fmt.Errorf("** stands %d times in it; wanted at most twice", stars)
+	}
+	if parts[len(parts)-1] == "**" {
+		parts = append(parts, "*")
+	}
+	fixed := slices.IndexFunc(parts, func(part string) bool { return strings.ContainsAny(part, "*?[") })
+	root, at := filepath.FromSlash(strings.Join(parts[:fixed], "/")), folder
+	if filepath.IsAbs(pattern) {
+		root, at = filepath.Join(string(filepath.Separator), root), ""
+	}
+	seen := 0
+	err = filepath.WalkDir(filepath.Join(at, root), func(path string, e fs.DirEntry, err error) error {
+		if seen++; seen > mostEntries {
+			return fmt.Errorf("more than %d files and folders lie there; name a folder further down", mostEntries)
+		}
+		if err != nil || e.IsDir() {
+			return err
+		}
+		name := path
+		if at != "" {
+			if name, err = filepath.Rel(at, path); err != nil {
+				return err
+			}
+		}
+		match, err := matches(parts, strings.Split(filepath.ToSlash(name), "/"))
+		if match {
+			names = append(names, name)
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return names, err
+}
+
+// matches reports whether the parts of a path are those of a pattern.
+func matches(pattern, parts []string) (bool, error) {
+	if len(pattern) == 0 {
+		return len(parts) == 0, nil
+	}
+	if pattern[0] == "**" {
+		for i := range len(parts) + 1 {
+			if ok, err := matches(pattern[1:], parts[i:]); ok || err != nil {
+				return ok, err
+			}
+		}
+		return false, nil
+	}
+	if len(parts) == 0 {
+		return false, nil
+	}
+	ok, err := path.Match(pattern[0], parts[0])
+	if !ok || err != nil {
+		return false, err
+	}
+	return matches(pattern[1:], parts[1:])
+}
+
+// digests are those of files of data that were read before, by what tells that they have not changed since: data may be large, and each run looks.
+var digests sync.Map
+
+type fileState struct {
+	path     string
+	size     int64
+	modified time.Time
+}
+
+// longAgo is how old a change must be for the modification time to tell it from a later one.
+const longAgo = 2 * time.Second
+
+func digestOnce(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	state := fileState{path, info.Size(), info.ModTime()}
+	if known, ok := digests.Load(state); ok {
+		return known.(string), nil
+	}
+	sum, err := digestFile(path)
+	if err == nil && time.Since(state.modified) > longAgo {
+		digests.Store(state, sum)
+	}
+	return sum, err
 }
 
 func digestFile(path string) (string, error) {
@@ -146,6 +251,28 @@ type ChangedError struct{ Path, Why string }
 
 func (e *ChangedError) Error() string {
 	return fmt.Sprintf("script: %s %s: the run is of other code. A worker needs a copy of the code on the study's machine, where `collapse study run FILE` makes runs of the code as it is now", e.Path, e.Why)
+}
+
+// DataError says that the data in a folder differ from those of the run.
+type DataError struct{ Why string }
+
+func (e *DataError) Error() string {
+	return fmt.Sprintf("script: the data are not those of the run: %s. `collapse study run FILE` makes runs of the data as they are now; a worker needs a copy of those on the study's machine", e.Why)
+}
+
+// checkData compares the files that the run reads, as patterns name them in folder, with its digests.
+func (s Spec) checkData(folder string) error {
+	if len(s.Inputs) == 0 {
+		return nil // none, or a study of an earlier version
+	}
+	found, err := DigestData(folder, s.Inputs)
+	switch {
+	case err != nil:
+		return &DataError{err.Error()}
+	case !slices.Equal(found, s.Data):
+		return &DataError{fmt.Sprintf("files that %s names in %s have changed", format.List(s.Inputs), folder)}
+	}
+	return nil
 }
 
 // checkCode compares the files in folder with the digests of a run.

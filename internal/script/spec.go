@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/store"
 )
 
@@ -26,6 +27,7 @@ type Spec struct {
 	Code    map[string]string `json:"code"`              // SHA-256 of the files that compute the run, by path in that folder
 	SameAs  map[string]string `json:"same_as,omitempty"` // stands for the digests of these files in the identity; "": no such file
 	Data    []string          `json:"data,omitempty"`    // SHA-256 of the files that it reads, ordered by name
+	Inputs  []string          `json:"inputs,omitempty"`  // patterns that name these files, in the folder of the code or absolute; not part of the identity
 	Epochs  int               `json:"epochs"`            // the run ends after this one
 	Horizon int               `json:"horizon"`           // the length that schedules are made for; larger than Epochs if a search stops the run early, smaller if the run goes on from a shorter one
 	Seed    *uint64           `json:"seed,omitempty"`    // nil: the script chooses its own
@@ -168,6 +170,9 @@ func Decode(text string) (Spec, error) {
 	return s, s.check()
 }
 
+// mostPatterns bounds the names of data in a job.
+const mostPatterns = 1000
+
 // check finds values that no study's file can give.
 func (s Spec) check() error {
 	switch {
@@ -179,6 +184,8 @@ func (s Spec) check() error {
 		return fmt.Errorf("script: %d epochs; wanted 1 to %d", s.Epochs, MostEpochs)
 	case s.Horizon < 1 || s.Horizon > MostEpochs:
 		return fmt.Errorf("script: a horizon of %d; wanted 1 to %d", s.Horizon, MostEpochs)
+	case len(s.Inputs) > mostPatterns:
+		return fmt.Errorf("script: %d patterns of data; wanted at most %d", len(s.Inputs), mostPatterns)
 	case s.Silence < 0:
 		return fmt.Errorf("script: a silence of %v", s.Silence)
 	}
@@ -223,7 +230,7 @@ func (s Spec) flag(key string, value any) []string {
 	case []any:
 		words := []string{"--" + key}
 		for _, one := range v {
-			words = append(words, fmt.Sprint(one))
+			words = append(words, format.Setting(one))
 		}
 		return words
 	case string:

@@ -38,12 +38,13 @@ func (*scriptKind) Compute(ctx context.Context, lab *store.Lab, hash, payload st
 		Reported: func(epoch int) { env.Saved(int64(epoch)); progress(epoch) }, Note: env.Note})
 	var failed *script.FailedError
 	var changed *script.ChangedError
+	var data *script.DataError
 	var notAllowed *script.NotAllowedError
 	var held *store.HeldError
 	switch {
 	case errors.As(err, &failed):
 		return queue.Fail(err)
-	case errors.As(err, &changed), errors.As(err, &notAllowed):
+	case errors.As(err, &changed), errors.As(err, &data), errors.As(err, &notAllowed):
 		return &MachineError{err}
 	case errors.As(err, &held):
 		return queue.Postpone(err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
 )
@@ -45,5 +46,5 @@ func SettingText(v any) string {
 	case float64:
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	}
-	return fmt.Sprint(v)
+	return format.Setting(v)
 }

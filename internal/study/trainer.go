@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -132,6 +133,7 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 		bad.add("[trainer] horizon is %d; wanted 1 to %d, the length that schedules are made for", s.Horizon, script.MostEpochs)
 		s.Horizon = s.Epochs
 	}
+	s.Inputs = t.Data
 	if t.Digests != nil {
 		s.Code, s.Data = t.Digests.Code, t.Digests.Data
 	} else {
@@ -151,10 +153,8 @@ func (f *File) readTrainer(path string, t *trainerTable, bad *FileError) {
 func digestFiles(s *script.Spec, folder string, t *trainerTable, bad *FileError) (overlooked []string) {
 	code := t.Code
 	if len(code) == 0 {
-		code = slices.DeleteFunc(slices.Clone(t.Command), func(word string) bool {
-			info, err := os.Stat(filepath.Join(folder, word))
-			return !filepath.IsLocal(word) || err != nil || !info.Mode().IsRegular()
-		})
+		code = slices.DeleteFunc(slices.Clone(t.Command), func(word string) bool { return !isFileIn(folder, word) })
+		code = append(code, moduleOf(folder, t.Command)...)
 	}
 	if len(code) == 0 {
 		bad.add(`[trainer] code is missing, and no word of the command is a file in %s%s; wanted the files that compute the runs, such as code = ["train.py", "models/*.py"]`, folder, nearFile(folder, t.Command))
@@ -162,7 +162,15 @@ func digestFiles(s *script.Spec, folder string, t *trainerTable, bad *FileError)
 	}
 	var err error
 	if s.Code, err = script.DigestCode(folder, code); err == nil {
-		overlooked, err = script.Imports(folder, slices.Sorted(maps.Keys(s.Code)))
+		named := slices.Sorted(maps.Keys(s.Code))
+		for _, module := range moduleOf(folder, t.Command) {
+			if s.Code[module] == "" {
+				named = append(named, module)
+			}
+		}
+		if overlooked, err = script.Imports(folder, named); err == nil {
+			overlooked = append(overlooked, slices.DeleteFunc(named, func(name string) bool { return s.Code[name] != "" })...)
+		}
 	}
 	if err == nil && len(t.Code) == 0 {
 		err = script.DigestFiles(folder, overlooked, s.Code)
@@ -175,6 +183,34 @@ func digestFiles(s *script.Spec, folder string, t *trainerTable, bad *FileError)
 		bad.add("[trainer] data: %v", err)
 	}
 	return overlooked
+}
+
+func isFileIn(folder, word string) bool {
+	info, err := os.Stat(filepath.Join(folder, word))
+	return filepath.IsLocal(word) && err == nil && info.Mode().IsRegular()
+}
+
+// moduleOf are the files that a command runs as a module, python -m pack.train: none, the module, or the __main__ of a package, with the __init__ of
+// the packages around it.
+func moduleOf(folder string, command []string) (files []string) {
+	at := slices.Index(command, "-m")
+	if at < 0 || at+1 == len(command) {
+		return nil
+	}
+	names, place := strings.Split(command[at+1], "."), ""
+	for i, name := range names {
+		place = path.Join(place, name)
+		candidates := []string{place + "/__init__.py"}
+		if i == len(names)-1 {
+			candidates = append(candidates, place+".py", place+"/__main__.py")
+		}
+		for _, c := range candidates {
+			if isFileIn(folder, filepath.FromSlash(c)) {
+				files = append(files, c)
+			}
+		}
+	}
+	return files
 }
 
 // nearFile asks whether a word of a command means a file that is there.
@@ -208,6 +244,9 @@ func (t *Trainer) text() string {
 	}
 	if s.SaveFeatures != "" {
 		fmt.Fprintf(&b, "save_features = %q\n", s.SaveFeatures)
+	}
+	if len(s.Inputs) > 0 {
+		fmt.Fprintf(&b, "data = %s\n", train.Literal(s.Inputs))
 	}
 	fmt.Fprintf(&b, "\n[trainer.digests]\ndata = %s\n\n[trainer.digests.code]\n", train.Literal(append([]string{}, s.Data...)))
 	for _, name := range slices.Sorted(maps.Keys(s.Code)) {
