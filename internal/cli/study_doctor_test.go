@@ -253,8 +253,25 @@ p.add_argument("-e", "--epochs", default=7)`)
 	if want := (flags{[]scriptFlag{{Key: "lr", Default: "1e-3"}, {Key: "batch", Default: "32"}}, []string{"drop", "decay"}, "7"}); !reflect.DeepEqual(spread, want) {
 		t.Errorf("%+v, wanted %+v", spread, want)
 	}
-	if text := studyText("a.py", flags{others: []string{"drop"}, epochs: "3"}, "f1"); strings.Contains(text, "\nlr = ") || !strings.Contains(text, "\n# drop = ") || !strings.Contains(text, "\nargs = \"flags\"") {
+	if text := studyText("a.py", false, flags{others: []string{"drop"}, epochs: "3"}, "f1"); strings.Contains(text, "\nlr = ") || !strings.Contains(text, "\n# drop = ") || !strings.Contains(text, "\nargs = \"flags\"") {
 		t.Error(text)
+	}
+	pack := filepath.Join(t.TempDir(), "pack", "deep")
+	if err := os.MkdirAll(pack, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"../__init__.py": "", "__init__.py": "", "step.py": "", "train.py": "from .step import f\n"} {
+		if err := os.WriteFile(filepath.Join(pack, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	called(t, 0, "study", "init", "--script", filepath.Join(pack, "train.py"))
+	written, err := os.ReadFile(filepath.Join(pack, "..", "..", "train.toml"))
+	if err != nil || !strings.Contains(string(written), `command = ["python3", "-m", "pack.deep.train"]`) {
+		t.Errorf("%s, %v", written, err)
+	}
+	if out, _ := called(t, 0, "--lab", filepath.Join(t.TempDir(), "lab"), "study", "run", filepath.Join(pack, "..", "..", "train.toml"), "--dry-run"); !strings.Contains(out, ", 1 to compute") {
+		t.Error(out)
 	}
 	for text, want := range map[string]string{"run.report(e, {'val/f1': f, 'x': 1})": "val/f1", `run.report(epoch=e, values={ "loss" : 1})`: "loss", "run.report(e, values)": "test/loss", "": "test/loss"} {
 		if got := metricOf(text); got != want {

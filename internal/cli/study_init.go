@@ -30,7 +30,11 @@ func (c *studyInitCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	out := cmp.Or(c.Out, strings.TrimSuffix(c.Script, filepath.Ext(c.Script))+".toml")
+	top := ""
+	if relativeImport.Match(text) {
+		top = packageFolder(c.Script)
+	}
+	out := cmp.Or(c.Out, filepath.Join(cmp.Or(top, filepath.Dir(c.Script)), strings.TrimSuffix(filepath.Base(c.Script), filepath.Ext(c.Script))+".toml"))
 	script, err := filepath.Rel(filepath.Dir(out), c.Script)
 	if err != nil || !filepath.IsLocal(script) {
 		return usagef("--out %s: the code of a study must be in the folder of its file or below; wanted a file in %s", out, filepath.Dir(c.Script))
@@ -39,7 +43,7 @@ func (c *studyInitCmd) Run(a *app) error {
 		return fmt.Errorf("%s exists; name another file with --out, or remove it", out)
 	}
 	found := flagsOf(string(text))
-	if err := outfile.Write(out, []byte(studyText(filepath.ToSlash(script), found, metricOf(string(text))))); err != nil {
+	if err := outfile.Write(out, []byte(studyText(filepath.ToSlash(script), top != "", found, metricOf(string(text))))); err != nil {
 		return err
 	}
 	lines := linesToAdd(string(text), found.epochs, found.any())
@@ -55,6 +59,20 @@ func (c *studyInitCmd) Run(a *app) error {
 		}
 		a.printf("\nThen: collapse study run %s\n", format.ShellWord(out))
 	})
+}
+
+// relativeImport is an import of a module of the script's own package, which works only if it is started as a module.
+var relativeImport = regexp.MustCompile(`(?m)^[ \t]*from[ \t]+\.`)
+
+// packageFolder is the folder that holds the package of a script, from which python -m starts it.
+func packageFolder(script string) string {
+	dir := filepath.Dir(script)
+	for {
+		dir = filepath.Join(dir, "..")
+		if _, err := os.Stat(filepath.Join(dir, "__init__.py")); err != nil {
+			return dir
+		}
+	}
 }
 
 // scriptFlag is a flag of a script with its default as TOML.
@@ -208,11 +226,14 @@ var interpreters = map[string]string{".py": "python3", ".sh": "sh", ".jl": "juli
 // any reports whether the script reads flags.
 func (f flags) any() bool { return len(f.found)+len(f.others) > 0 }
 
-func studyText(script string, from flags, metric string) string {
+func studyText(script string, module bool, from flags, metric string) string {
 	found := from.found
 	command := strconv.Quote("./" + script)
 	if program := interpreters[filepath.Ext(script)]; program != "" {
 		command = fmt.Sprintf("%q, %q", program, script)
+		if module {
+			command = fmt.Sprintf("%q, \"-m\", %q", program, strings.ReplaceAll(strings.TrimSuffix(script, ".py"), "/", "."))
+		}
 	}
 	args, base, axis := "# args = \"flags\"                   # every setting also as a flag: --lr 0.1\n", "lr = 0.1\n", `# lr = [0.01, 0.1]`
 	if from.any() {

@@ -32,7 +32,7 @@ func Words() []Picture {
 			scheme{title: "Little memorization", means: simplexAt(2), spread: 0.1, test: 0.5, pulled: 0.2},
 			scheme{title: "Much memorization", means: simplexAt(2), spread: 0.1, test: 0.5, pulled: 0.72}),
 		word("degenerate", "Degenerate: one class mean lies at the origin",
-			"With few dimensions training may leave one class at the origin and the others opposite each other (M-D Fig. 4a). Angles and ratios then mean little, so such runs are left out of means and claims, and counted.",
+			"With few dimensions training may leave one class at the origin and the others opposite each other (M-D Fig. 4a). Angles and ratios then mean little, so means over runs and the claims of Fig. 1 leave such runs out, and count them; means and claims about the runs of your own script do not.",
 			scheme{title: "A regular run", means: simplexAt(2), spread: 0.1, arrows: true},
 			scheme{title: "A degenerate run", means: []place{{0, 0.05}, {-2, 0.2}, {2, -0.2}}, spread: 0.1, arrows: true}),
 	}

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/store"
 )
 
 // Mean is NaN for no values, and exact for equal ones: six times 0.05 is drawn at 0.05.
@@ -55,6 +56,9 @@ func meanAt(runs []*JudgedRun, kind string, noise float64, q func(*JudgedRun) (f
 // LeaveOut keeps the regular runs, so that no mean mixes the two configurations of M-D Fig. 4, and
 // says what it left out. If every run is degenerate it keeps all, and says so.
 func LeaveOut(runs []*JudgedRun) (kept []*JudgedRun, note string) {
+	if len(runs) > 0 && runs[0].Kind == store.Script { // whose values are its own: a mean is over all that it reported
+		return runs, ""
+	}
 	kept = only(runs, IsRegular)
 	switch n := len(runs) - len(kept); {
 	case n == 0:

@@ -18,7 +18,7 @@ var Rules = struct{ Claims, Own, Searches, Fig1, Thresholds string }{
 		"A claim about collapse leaves out runs that report a training accuracy below 99.9 %, unless it counts them.",
 	Searches:   "Each search of one combination and seed gives one value; intervals are Student’s 95 % intervals over searches.",
 	Fig1:       "Nguyen et al. 2023, Memorization-Dilation, Fig. 1. A claim is judged only on regular runs in the terminal phase, with training accuracy of at least 99.9 % on the labels trained on; intervals are Student’s 95 % intervals over seeds.",
-	Thresholds: "A run is degenerate (our definition) if the smallest norm of its clean class means is below a tenth of the largest. Each claim states the band within which two values count as equal, and why.",
+	Thresholds: "A run is degenerate (our definition) if the smallest norm of its clean class means is below a tenth of the largest. A claim that two values are equal states the band within which they count as equal, and why.",
 }
 
 // Questions are everything that a recipe asks of its runs.

@@ -17,7 +17,7 @@ type State struct {
 var (
 	Failed     = State{Name: "failed", Sentence: "It ended in an error and enters no figure and no claim."}
 	Early      = State{Name: "unfitted", Sentence: "It did not reach the terminal phase (training accuracy of at least 99.9 % on the labels trained on): it is no evidence about collapse, and most claims leave it out."}
-	Degenerate = State{Name: "degenerate", Sentence: "One class mean lies near the origin (M-D Fig. 4a): the smallest norm of clean class means is below a tenth of the largest. Means over runs leave it out."}
+	Degenerate = State{Name: "degenerate", Sentence: "One class mean lies near the origin (M-D Fig. 4a): the smallest norm of clean class means is below a tenth of the largest. Means over runs of the program’s own networks leave it out."}
 )
 
 // OfCollapse reports whether a run is about collapse: every run of this program is, and a script's with a measure of it.

@@ -188,6 +188,7 @@ func commonEpoch(done []*JudgedRun, name string) (int64, error) {
 
 // tableCell is the mean over seeds of the mean over a seed's runs.
 func tableCell(in []*JudgedRun, name string, epoch int64) TableCell {
+	in, _ = withSeeds(in) // a trial of a search is no replicate
 	cell, bySeedValues := TableCell{Of: len(in), Mean: Quantity(math.NaN()), Lo: Quantity(math.NaN()), Hi: Quantity(math.NaN())}, map[uint64][]float64{}
 	for _, s := range in {
 		if s.Status == store.Failed {

@@ -215,6 +215,9 @@ func (r *Reader) wrap(err error) error {
 	if strings.HasPrefix(err.Error(), "store: ") { // it says what is wrong in this lab
 		return err
 	}
+	if _, code := codeOf(err); code == sqliteReadOnly {
+		return fmt.Errorf("store: %s may not be written to by this account: %w; copy the lab (collapse lab copy DEST) and work there, or change its permissions", databasePath(r.dir), err)
+	}
 	return fmt.Errorf("store: %s: %w", databasePath(r.dir), err)
 }
 

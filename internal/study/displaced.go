@@ -35,6 +35,9 @@ func Displaced(name string, before []store.StudyRun, items []Item, would bool) s
 			how += ", or, if the runs are the same, with this line, and no other same_as, under [trainer]: " + line
 		}
 	}
+	if dataChanged(before, items) {
+		why, how = "whose data were others", "once the data are as they were"
+	}
 	left, them, they := "are no longer", "them", "they count"
 	if n == 1 {
 		left, them, they = "is no longer", "it", "it counts"
@@ -74,6 +77,18 @@ func changedFiles(before []store.StudyRun, items []Item) map[string]string {
 		}
 	}
 	return changed
+}
+
+// dataChanged reports whether runs of a script differ from the items in their data, and not in their code.
+func dataChanged(before []store.StudyRun, items []Item) bool {
+	if len(items) == 0 || items[0].Spec.Kind != store.Script || len(changedFiles(before, items)) > 0 {
+		return false
+	}
+	now, err := specOf(items[0].Payload)
+	return err == nil && slices.ContainsFunc(before, func(r store.StudyRun) bool {
+		was, err := specOf(r.Payload)
+		return err == nil && !slices.Equal(was.Data, now.Data)
+	})
 }
 
 // begunOf are the runs that somebody has begun.

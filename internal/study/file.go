@@ -209,7 +209,21 @@ func (f *File) setAxis(key string, values []any, bad *FileError) {
 		bad.add("[grid] %s is a range to search: it belongs in [search.space]; a grid has lists of values", key[:at])
 		return
 	}
-	f.axes = append(slices.DeleteFunc(f.axes, func(x axis) bool { return x.key == key }), axis{key, literals(values)})
+	if f.Trainer != nil && holdsTable(any(values)) {
+		bad.add("[grid] %s holds a table; wanted a list for each of its keys, such as %s.depth = [1, 3]", key, key)
+		return
+	}
+	f.axes = append(slices.DeleteFunc(f.axes, func(x axis) bool { return x.key == key }), axis{key, once(literals(values))})
+}
+
+// once are texts without repetitions.
+func once(texts []string) (out []string) {
+	for _, text := range texts {
+		if !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 // literals writes v as TOML: each element if it is a list, else the value itself.
@@ -233,6 +247,10 @@ func (f *File) override(overrides []string, bad *FileError) {
 			continue
 		}
 		f.set = append(f.set, o)
+		value, ok := f.asInFile(key, value, bad)
+		if !ok {
+			continue
+		}
 		values, isList, err := train.Axis(key, value)
 		inGrid := slices.ContainsFunc(f.axes, func(a axis) bool { return a.key == key })
 		switch {
@@ -246,6 +264,52 @@ func (f *File) override(overrides []string, bad *FileError) {
 			f.base = append(f.base, key+"="+value)
 		}
 	}
+}
+
+// asInFile is a value by hand in the type that a script's setting has in the file: text stays text, whatever it looks like.
+func (f *File) asInFile(key, value string, bad *FileError) (string, bool) {
+	if f.Trainer == nil || strings.HasPrefix(value, "[") {
+		return value, true
+	}
+	now := ""
+	for _, setting := range f.base {
+		if k, v, _ := strings.Cut(setting, "="); k == key {
+			now = v
+		}
+	}
+	for _, a := range f.axes {
+		if a.key == key && len(a.values) > 0 {
+			now = a.values[0]
+		}
+	}
+	was, _, err1 := train.Axis("", now)
+	is, _, err2 := train.Axis("", value)
+	if now == "" || err1 != nil || err2 != nil {
+		return value, true
+	}
+	_, truth := was[0].(bool)
+	_, true2 := is[0].(bool)
+	_, text := was[0].(string)
+	_, text2 := is[0].(string)
+	switch {
+	case truth && !true2:
+		bad.add("--set %s=%s: it is %s in the file; wanted true or false", key, value, now)
+		return value, false
+	case text && !text2:
+		return train.Literal(value), true
+	}
+	return value, true
+}
+
+// holdsTable reports whether a value is or holds a table, which no setting of a script does.
+func holdsTable(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return true
+	case []any:
+		return slices.ContainsFunc(v, holdsTable)
+	}
+	return false
 }
 
 func (f *File) readSeeds(v any, bad *FileError) {

@@ -88,13 +88,13 @@ func (*trainKind) Compute(ctx context.Context, lab *store.Lab, hash, payload str
 	var config *train.ConfigError
 	here, _, err := train.Identify(cfg, OpenSet)
 	if err != nil && !errors.As(err, &config) {
-		return &MachineError{err} // its data are missing on this machine
+		return &MachineError{Err: err} // its data are missing on this machine
 	}
 	if err != nil {
 		return err
 	}
 	if here != hash {
-		return &MachineError{fmt.Errorf("study: the data of this machine differ from the coordinator's: the configuration is run %.12s there and %.12s here; "+
+		return &MachineError{Err: fmt.Errorf("study: the data of this machine differ from the coordinator's: the configuration is run %.12s there and %.12s here; "+
 			"`collapse data check` on both shows which set", hash, here)}
 	}
 	_, err = train.Run(ctx, cfg, lab, train.Options{Team: env.Team, From: TrialOf(payload).From, Sink: trainSink{env, cfg.Run.Epochs}, Open: OpenSet,
@@ -108,7 +108,7 @@ func (*trainKind) Compute(ctx context.Context, lab *store.Lab, hash, payload str
 	case errors.As(err, &held):
 		return queue.Postpone(err)
 	case train.EngineTrouble(err):
-		return &MachineError{err}
+		return &MachineError{Err: err}
 	}
 	return err
 }

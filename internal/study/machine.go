@@ -12,7 +12,10 @@ import (
 )
 
 // MachineError is a problem with this machine that says nothing about the run, such as missing data.
-type MachineError struct{ Err error }
+type MachineError struct {
+	Err   error
+	Stops bool // where no other machine takes part, the study ends with it: its runs wait until that is mended
+}
 
 func (e *MachineError) Error() string { return e.Err.Error() }
 func (e *MachineError) Unwrap() error { return e.Err }

@@ -44,8 +44,10 @@ func (*scriptKind) Compute(ctx context.Context, lab *store.Lab, hash, payload st
 	switch {
 	case errors.As(err, &failed):
 		return queue.Fail(err)
-	case errors.As(err, &changed), errors.As(err, &data), errors.As(err, &notAllowed):
-		return &MachineError{err}
+	case errors.As(err, &data):
+		return &MachineError{Err: err, Stops: true}
+	case errors.As(err, &changed), errors.As(err, &notAllowed):
+		return &MachineError{Err: err}
 	case errors.As(err, &held):
 		return queue.Postpone(err)
 	}

@@ -329,7 +329,7 @@ func settingValue(text string) (any, error) {
 		}
 	}
 	plain, err := json.Marshal(one.V)
-	if err != nil {
+	if err != nil || holdsTable(one.V) {
 		return nil, errors.New("wanted a number, a text, a truth value or a list of them")
 	}
 	d := json.NewDecoder(bytes.NewReader(plain))

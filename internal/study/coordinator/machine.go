@@ -41,6 +41,10 @@ func (e *coordinator) localTrouble(hash string, err error) error {
 	var memory *train.MemoryError
 	shared := e.o.Listen != "" || e.o.Remote != nil
 	alone := e.nobodyWorks()
+	if !shared && errors.As(err, &here) && here.Stops {
+		e.abort(fmt.Errorf("%w; nothing that was computed is lost: continue with: collapse study resume %s", here.Err, strings.Join(e.names, " ")))
+		return queue.Unfit(err)
+	}
 	if !shared && (errors.As(err, &here) || alone && errors.As(err, &memory)) {
 		return err // trying again would not help; the run says why
 	}
