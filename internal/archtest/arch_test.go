@@ -30,7 +30,7 @@ var only = map[string][]string{
 	"./arrayfile":            {"./internal/inputfile"},
 	"./internal/jail":        {"./internal/inputfile"},
 	"./internal/rundir":      {"./arrayfile", "./internal/inputfile", "./internal/jail"},
-	"./internal/store":       {"./internal/descriptors", "./internal/inputfile", "./internal/jail", "./internal/rundir", "./internal/spelling"},
+	"./internal/store":       {"./internal/descriptors", "./internal/inputfile", "./internal/jail", "./internal/spelling"},
 	"./internal/queue":       {"./internal/descriptors", "./internal/inputfile", "./internal/jail"},
 	"./internal/chart":       {"./internal/format", "./internal/safetext", "./internal/zipped"},
 	"./internal/format":      {},

@@ -65,6 +65,9 @@ func (r *Reader) Finished(hash string) (f Finished, err error) {
 		return a, scan(&a.generation, &a.started, &a.host, &p.Version, &p.Kernel, &p.GOOS, &p.GOARCH, &p.GOAMD64, &p.CPU)
 	}, `SELECT generation, started, host, version, kernel, goos, goarch, goamd64, cpu FROM attempt
 		WHERE run = (SELECT id FROM run WHERE hash = ?) ORDER BY generation`, hash)
+	if err == nil {
+		err = f.plausibleAttempts()
+	}
 	if err != nil || r.schema < measuredLater {
 		return f, err
 	}
@@ -77,8 +80,11 @@ func (r *Reader) Finished(hash string) (f Finished, err error) {
 		return m, err
 	}, `SELECT s.series, s.split, s.layer, s.measure, m.step, m.made, m.version, m.kernel, m.source, m.instead
 		FROM measured m JOIN series s ON s.id = m.series WHERE m.run = (SELECT id FROM run WHERE hash = ?) ORDER BY s.id, m.step`, hash)
+	if err != nil {
+		return f, err
+	}
 	f.later = slices.DeleteFunc(f.later, func(m later) bool { return !has[place{m.key, m.step}] }) // measured since the rows were read
-	return f, f.plausibleAttempts()
+	return f, nil
 }
 
 // Bounds of what a run's row may say.

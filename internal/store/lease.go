@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/jail"
-	"collapse.example/collapse/internal/rundir"
 )
 
 // Lease is the right to write to one run, held by one process at a time. Each lease of a run has a higher generation than the one
@@ -130,6 +129,9 @@ func (l *Lab) lease(s Spec, again bool) (*Lease, Run, error) {
 	return c, before, nil
 }
 
+// rowsOnly is the file in a run's folder that says that its other files were left behind (rundir.Dir.RowsOnly).
+const rowsOnly = "rows-only"
+
 // makeFolder makes the folder of a run, or makes sure that one that is there has no links that lead out of it.
 func (l *Lab) makeFolder(hash string) error {
 	if err := jail.Check(l.RunDir(hash)); err != nil {
@@ -139,7 +141,7 @@ func (l *Lab) makeFolder(hash string) error {
 		if err := runs.MkdirAll(hash, 0o777); err != nil {
 			return err
 		}
-		err := runs.Remove(filepath.Join(hash, rundir.Dir("").RowsOnly())) // from now on its files are computed here
+		err := runs.Remove(filepath.Join(hash, rowsOnly)) // from now on its files are computed here
 		if errors.Is(err, os.ErrNotExist) {
 			return nil
 		}
