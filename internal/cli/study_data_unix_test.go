@@ -91,6 +91,11 @@ func TestSettingsKeepTheirTypes(t *testing.T) {
 			t.Errorf("%s: %s", set, errs)
 		}
 	}
+	rewritten(t, file, "names = [", "same = [true, \"true\"]\nnames = [")
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "[grid] same has true and \"true\", which tables and claims cannot tell apart") {
+		t.Error(errs)
+	}
+	rewritten(t, file, "same = [true, \"true\"]\n", "")
 	rewritten(t, file, "names = [", "model = [{ depth = 1 }, { depth = 3 }]\nnames = [")
 	if _, errs := called(t, 2, "--lab", lab, "study", "run", file); !strings.Contains(errs, "[grid] model holds a table; wanted a list for each of its keys, such as model.depth = [1, 3]") {
 		t.Error(errs)

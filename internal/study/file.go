@@ -15,6 +15,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/inputfile"
 	"collapse.example/collapse/internal/train"
 	"collapse.example/collapse/internal/unknownkeys"
@@ -213,7 +214,24 @@ func (f *File) setAxis(key string, values []any, bad *FileError) {
 		bad.add("[grid] %s holds a table; wanted a list for each of its keys, such as %s.depth = [1, 3]", key, key)
 		return
 	}
+	if both := alike(values); both != "" && f.Trainer != nil && !strings.HasPrefix(f.Source, searchMark) {
+		bad.add("[grid] %s has %s, which tables and claims cannot tell apart", key, both)
+		return
+	}
 	f.axes = append(slices.DeleteFunc(f.axes, func(x axis) bool { return x.key == key }), axis{key, once(literals(values))})
+}
+
+// alike names two values of a script's setting that have the same text, and that nothing tells apart then; "" if there are none.
+func alike(values []any) string {
+	seen := map[string]string{}
+	for _, v := range values {
+		text, literal := format.Setting(v), train.Literal(v)
+		if other := seen[text]; other != "" && other != literal {
+			return other + " and " + literal
+		}
+		seen[text] = literal
+	}
+	return ""
 }
 
 // once are texts without repetitions.
@@ -356,7 +374,12 @@ func (f *File) checkKeys(bad *FileError) {
 			}
 		}
 	}
+	inBase := len(bad.Problems)
 	complain("[base]", f.base, "")
+	for _, a := range f.axes { // what the grid gives, the base may lack
+		mine := bad.Problems[inBase:]
+		bad.Problems = append(bad.Problems[:inBase:inBase], slices.DeleteFunc(slices.Clone(mine), func(text string) bool { return strings.HasPrefix(text, "[base] "+a.key+": ") })...)
+	}
 	for _, a := range f.axes {
 		for _, v := range a.values {
 			complain("[grid]", append(slices.Clone(f.base), a.key+"="+v), a.key)

@@ -143,3 +143,18 @@ func FuzzParseFile(f *testing.F) {
 		}
 	})
 }
+
+// TestWhatTheGridGivesTheBaseMayLack: a schedule whose milestones are varied.
+func TestWhatTheGridGivesTheBaseMayLack(t *testing.T) {
+	const base = "[base]\noptim.schedule.kind = 'multistep'\nrun.epochs = 4\n"
+	f, err := study.ParseFile("x.toml", []byte(base+"[grid]\noptim.schedule.milestones = [[1, 2], [3]]\n"), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if configs, _, err := f.Configs(); err != nil || len(configs) != 2 || configs[1].Optim.Schedule.Milestones != "3" {
+		t.Errorf("%+v, %v", configs, err)
+	}
+	if _, err := study.ParseFile("x.toml", []byte(base), nil, 0); err == nil || !strings.Contains(err.Error(), "[base] optim.schedule.milestones") {
+		t.Error(err)
+	}
+}
