@@ -36,7 +36,7 @@ func (r *Recipe) Departures(c Choice) ([]Substitution, error) {
 			if isWhole(s, grid) {
 				continue
 			}
-			d.What, d.Part = "only a part of "+key, true
+			d.What, d.Part = onlyPart+key, true
 			if c.Scale == "paper" {
 				d.Paper = train.Literal(grid)
 			}
@@ -124,19 +124,27 @@ func asNumber(v any) any {
 
 // Departs says in a sentence what is not as in the paper, data that the paper did not use first; "" if all is.
 func Departs(from []Substitution) string {
-	first, others := "", []string{}
+	first, others, parts := "", []string{}, []string{}
 	for _, s := range from {
-		if s.What == dataSet {
+		if s.Part {
+			parts = append(parts, strings.TrimPrefix(s.What, onlyPart))
+		} else if s.What == dataSet {
 			first = "On " + s.Here + ", instead of " + s.Paper + ": these verdicts are not about the paper's data. "
 		} else {
 			others = append(others, s.What)
 		}
+	}
+	if len(parts) > 0 {
+		first += "Of " + format.List(parts) + " only a part was computed. "
 	}
 	if len(others) > 0 {
 		first += "Not as in the paper: " + strings.Join(others, ", ") + "."
 	}
 	return strings.TrimSpace(first)
 }
+
+// onlyPart begins what a part of a grid is called.
+const onlyPart = "only a part of "
 
 // dataSet is what built-in images stand for.
 const dataSet = "data set"

@@ -72,6 +72,9 @@ func TestWhatDepartsFromThePaper(t *testing.T) {
 	if got, err := r.Departures(part); err != nil || len(got) != 2 || got[0] != (Substitution{"only a part of net.width", "[8,16,32]", "[8.0]", "set by hand", true}) || got[1] != (Substitution{"net.width", "the recipe's", "[8,9]", "set by hand", false}) {
 		t.Errorf("%+v, %v", got, err)
 	}
+	if got := Departs([]Substitution{{What: onlyPart + "data.name", Part: true}, {What: "epochs"}, {What: onlyPart + "data.noise", Part: true}}); got != "Of data.name and data.noise only a part was computed. Not as in the paper: epochs." {
+		t.Error(got)
+	}
 	if got, err := r.Departures(Choice{Scale: "paper", Set: []string{"net.width=[32,8,16,8]"}}); err != nil || len(got) != 0 {
 		t.Errorf("the whole grid in another order: %+v, %v", got, err)
 	}

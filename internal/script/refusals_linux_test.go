@@ -45,7 +45,7 @@ func TestCodeStaysBelowItsFolder(t *testing.T) {
 	must(t, syscall.Mkfifo(filepath.Join(folder, "pipe"), 0o600))
 	for pattern, cause := range map[string]string{
 		"../evil.py": "is not in the folder of the study's file, " + folder, "/etc/passwd": "is not in the folder of the study's file", "lib/../../evil.py": "is not in the folder of the study's file",
-		"": "is not in the folder of the study's file", "[": "syntax error in pattern", "none*.py": `"none*.py" names no file in ` + folder, "data.py": `"data.py" names no file`, "pipe": "is a pipe",
+		"": "is not in the folder of the study's file", "[": "syntax error in pattern", "none*.py": `"none*.py" names no file in ` + folder, "data.py": `"data.py" names a folder`, "pipe": "is a pipe",
 	} {
 		_, err := DigestCode(folder, []string{pattern})
 		says(t, pattern, err, cause)

@@ -5,6 +5,8 @@ const base = document.documentElement.dataset.base || ''; // the path that the s
 const $ = (selector, root = document) => root.querySelector(selector);
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
+const made = new Map($$('[data-swap]').map((part) => [part, part.innerHTML])); // parts as the server made them last
+
 /* Chosen runs: kept in the address, so that they last while the list is filtered, sorted, turned over and shared */
 
 const list = $('#list');
@@ -199,17 +201,19 @@ document.addEventListener('visibilitychange', () => { if (!document.hidden && di
 function take(next) {
   for (const part of $$('[data-swap]')) {
     const fresh = next.getElementById(part.id);
-    if (!fresh || !part.id || fresh.innerHTML === part.dataset.was) continue;
+    if (!fresh || !part.id || fresh.innerHTML === made.get(part)) continue;
     const chosen = $$('input:checked', part).map((i) => i.value);
     const open = $$('details', part).map((d) => d.open);
-    const focused = part.contains(document.activeElement) ? document.activeElement.getAttribute('href') || document.activeElement.value : null;
+    const places = () => $$('a, button, input, select, summary', part);
+    const had = places().indexOf(document.activeElement), focused = had < 0 ? null : document.activeElement;
+    const name = (e) => e.getAttribute('href')?.replace(/[?&]run=[^&]*/g, '') || e.value;
     draw.drop(part);
-    part.dataset.was = fresh.innerHTML;
+    made.set(part, fresh.innerHTML);
     part.replaceChildren(...fresh.childNodes);
     fillCards(part);
     for (const i of $$('input[type=checkbox]', part)) i.checked = chosen.includes(i.value);
     $$('details', part).forEach((d, i) => { d.open = open[i] || false; });
-    if (focused) { const f = $$('a, input', part).find((e) => e.getAttribute('href') === focused || e.value === focused); if (f) f.focus(); }
+    if (focused) (places().find((e) => name(e) && name(e) === name(focused)) || [places()[had]].find((e) => e?.tagName === focused.tagName))?.focus();
   }
   if (list && new URL(location.href).searchParams.has('run')) keepChosen();
   for (const box of $$('[data-figures]:not([data-swap])')) {
