@@ -147,34 +147,40 @@ func TestFoldersOfOlderVersions(t *testing.T) {
 
 // The folders of results in the repository are what this program makes of their JSON files.
 func TestCommittedResults(t *testing.T) {
-	committed := filepath.Join("..", "..", "docs", "results", "standard")
-	dir := t.TempDir()
-	files, err := filepath.Glob(filepath.Join(committed, "*.json"))
+	root, size := t.TempDir(), 0
+	files, err := filepath.Glob(filepath.Join("..", "..", "docs", "results", "*", "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, name := range files {
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), []byte(read(t, name)), 0o600); err != nil {
+		to := filepath.Join(root, filepath.Base(filepath.Dir(name)))
+		if err := errors.Join(os.MkdirAll(to, 0o700), os.WriteFile(filepath.Join(to, filepath.Base(name)), []byte(read(t, name)), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	all, err := results.Rebuild(outfile.At(dir, results.Kind))
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, size := []string{outfile.ListName, "README.md", "figures.md"}, 0
-	for _, r := range all {
-		if len(r.Figures) > 0 { // a theorem may have none
-			names = append(names, filepath.Join("figures", r.ID+".svg"))
+	for _, scale := range []string{"standard", "paper"} {
+		dir, committed := filepath.Join(root, scale), filepath.Join("..", "..", "docs", "results", scale)
+		all, err := results.Rebuild(outfile.At(dir, results.Kind))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	for _, name := range names {
-		text := read(t, committed, name)
-		if text != read(t, dir, name) {
-			t.Errorf("%s is not what its JSON files say; make it anew with: collapse results docs/results/standard", name)
+		names := []string{outfile.ListName, "README.md", "figures.md"}
+		if scale == "paper" {
+			names = append(names, "scales.md")
 		}
-		if filepath.Ext(name) == ".svg" {
-			size += len(text)
+		for _, r := range all {
+			if len(r.Figures) > 0 { // a theorem may have none
+				names = append(names, filepath.Join("figures", r.ID+".svg"))
+			}
+		}
+		for _, name := range names {
+			text := read(t, committed, name)
+			if text != read(t, dir, name) {
+				t.Errorf("%s of %s is not what its JSON files say; make it anew with: collapse results docs/results/%[2]s", name, scale)
+			}
+			if filepath.Ext(name) == ".svg" {
+				size += len(text)
+			}
 		}
 	}
 	if size > 3<<20 {

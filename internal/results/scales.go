@@ -91,7 +91,11 @@ func changes(scale string, changed []Change) string {
 		return fmt.Sprintf("\nScale %s: no setting departs from the paper's.\n", scale)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nWhat is not as in the paper at scale %s:\n\n| | the paper | these runs | why |\n|---|---|---|---|\n", scale)
+	what := "What is not as in the paper"
+	if !slices.ContainsFunc(changed, func(c Change) bool { return !c.Part }) {
+		what = "What part was computed"
+	}
+	fmt.Fprintf(&b, "\n%s at scale %s:\n\n| | the paper | these runs | why |\n|---|---|---|---|\n", what, scale)
 	for _, c := range changed {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(c.What), cell(c.Paper), cell(c.Here), cell(c.Why))
 	}
