@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"slices"
+	"sort"
 )
 
 // bytes returns the elements: where they lie if they are in one piece, else put together.
@@ -125,7 +125,7 @@ func (g *hdf5Grid) assemble(size int) ([]byte, error) {
 	for _, n := range g.counts {
 		want *= n // the number of elements is at least as large and does not overflow
 	}
-	slices.SortFunc(g.chunks, func(a, b hdf5Chunk) int { return cmp.Compare(a.index, b.index) })
+	sort.Slice(g.chunks, func(i, j int) bool { a, b := &g.chunks[i], &g.chunks[j]; return cmp.Compare(a.index, b.index) < 0 })
 	for i, c := range g.chunks {
 		if i > 0 && g.chunks[i-1].index == c.index {
 			damagedHDF5("a chunk is there twice")

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -156,7 +157,7 @@ func disjoint(files []*zip.File, b []byte, account *account) ([]member, error) {
 			spans = append(spans, span{begin, begin + n})
 		}
 	}
-	slices.SortFunc(spans, func(x, y span) int { return cmp.Compare(x.begin, y.begin) })
+	sort.Slice(spans, func(i, j int) bool { x, y := &spans[i], &spans[j]; return cmp.Compare(x.begin, y.begin) < 0 })
 	for i := 1; i < len(spans); i++ {
 		if spans[i].begin < spans[i-1].end {
 			return nil, errors.New("members overlap, as in archives made to fill the disk")

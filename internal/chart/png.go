@@ -3,11 +3,11 @@ package chart
 import (
 	"fmt"
 	"image"
+	"image/color"
 	"image/png"
 	"io"
 	"math"
 
-	pixels "golang.org/x/image/draw"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
 )
@@ -115,7 +115,14 @@ func (g *pngPainter) marks(at []point, m Marker, size float64, c Color, opacity 
 func (g *pngPainter) image(at box, im *image.Paletted) {
 	pixel := func(v float64) int { return int(math.Round(v * g.scale)) }
 	to := image.Rect(pixel(at.x), pixel(at.y), pixel(at.x+at.w), pixel(at.y+at.h))
-	pixels.NearestNeighbor.Scale(g.c.Image(), to, im, im.Bounds(), pixels.Over, nil)
+	canvas, from := g.c.Image(), im.Bounds()
+	for y := to.Min.Y; y < to.Max.Y; y++ {
+		for x := to.Min.X; x < to.Max.X; x++ {
+			if c := im.At(from.Min.X+(2*(x-to.Min.X)+1)*from.Dx()/(2*to.Dx()), from.Min.Y+(2*(y-to.Min.Y)+1)*from.Dy()/(2*to.Dy())); opaque(c) {
+				canvas.Set(x, y, c)
+			}
+		}
+	}
 }
 
 func (g *pngPainter) text(f face, words ...label) {
@@ -137,3 +144,5 @@ func (g *pngPainter) fill(f face, w label) {
 	words := drawable(w.words)
 	g.c.FillString(lookup(f, words), g.at(w.at), words)
 }
+
+func opaque(c color.Color) bool { _, _, _, a := c.RGBA(); return a == 0xffff }

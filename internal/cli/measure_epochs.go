@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -43,7 +44,7 @@ func (c *measureCmd) epochFolders() ([]epochFolder, error) {
 			found = append(found, epochFolder{path, epoch})
 		}
 	}
-	slices.SortFunc(found, func(a, b epochFolder) int { return a.epoch - b.epoch })
+	sort.Slice(found, func(i, j int) bool { a, b := &found[i], &found[j]; return a.epoch-b.epoch < 0 })
 	return found, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -76,7 +77,7 @@ func families(headers []arrayfile.Header) (out []family) {
 		out[at[prefix]].of = append(out[at[prefix]].of, h)
 	}
 	for _, f := range out {
-		slices.SortFunc(f.of, func(a, b arrayfile.Header) int { return natural(a.Name, b.Name) })
+		sort.Slice(f.of, func(i, j int) bool { a, b := &f.of[i], &f.of[j]; return natural(a.Name, b.Name) < 0 })
 	}
 	return slices.DeleteFunc(out, func(f family) bool { return len(f.of) < 2 })
 }

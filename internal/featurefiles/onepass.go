@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 
 	"collapse.example/collapse/internal/kernel"
 	"collapse.example/collapse/measure"
@@ -80,7 +81,7 @@ func (o *OnePass) nameLeftOut(r *measure.Report) {
 	if empty.Count > 0 {
 		r.LeftOut = append(r.LeftOut, empty)
 	}
-	slices.SortStableFunc(r.LeftOut, func(a, b measure.LeftOut) int { return cmp.Compare(a.Reason, b.Reason) })
+	sort.SliceStable(r.LeftOut, func(i, j int) bool { a, b := &r.LeftOut[i], &r.LeftOut[j]; return cmp.Compare(a.Reason, b.Reason) < 0 })
 }
 
 // OnePass reads a column once. Without a classifier and without Request.Classes the state keeps label values, so that

@@ -2,6 +2,7 @@ package featurefiles
 
 import (
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -14,7 +15,7 @@ func (s *shard) records() (out []family) {
 	at, batches := map[string]int{}, 0
 	var columns []arrayfile.Header // of numbers or words that each batch has one of
 	headers := slices.Clone(s.file.Headers())
-	slices.SortFunc(headers, func(a, b arrayfile.Header) int { return natural(a.Name, b.Name) })
+	sort.Slice(headers, func(i, j int) bool { a, b := &headers[i], &headers[j]; return natural(a.Name, b.Name) < 0 })
 	for _, h := range headers {
 		batch, name, dotted := strings.Cut(h.Name, ".")
 		i, err := strconv.Atoi(batch)

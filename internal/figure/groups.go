@@ -2,6 +2,7 @@ package figure
 
 import (
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -31,7 +32,7 @@ func Groups(runs []judge.Run, by string) (groups []Group) {
 		}
 		groups[i].Runs = append(groups[i].Runs, r)
 	}
-	slices.SortFunc(groups, func(a, b Group) int { return CompareSettings(by, a.Value, b.Value) })
+	sort.Slice(groups, func(i, j int) bool { a, b := &groups[i], &groups[j]; return CompareSettings(by, a.Value, b.Value) < 0 })
 	return groups
 }
 
@@ -84,7 +85,10 @@ func ownMeasures(runs []*judge.JudgedRun) (drawn, rest []tracked) {
 		all[i].title, order = judge.NameOf(keyOf(m)), append(order, keyOf(m))
 	}
 	judge.SortOwn(order)
-	slices.SortFunc(all, func(a, b tracked) int { return slices.Index(order, keyOf(a)) - slices.Index(order, keyOf(b)) })
+	sort.Slice(all, func(i, j int) bool {
+		a, b := &all[i], &all[j]
+		return slices.Index(order, keyOf(*a))-slices.Index(order, keyOf(*b)) < 0
+	})
 	n := min(len(all), mostOwnPanels)
 	return all[:n], all[n:]
 }

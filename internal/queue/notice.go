@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -122,7 +122,10 @@ func (c *Coordinator) Waiters() []Waiting {
 		}
 		list = append(list, w.Waiting)
 	}
-	slices.SortFunc(list, func(a, b Waiting) int { return cmp.Or(cmp.Compare(a.Worker, b.Worker), a.Since.Compare(b.Since)) })
+	sort.Slice(list, func(i, j int) bool {
+		a, b := &list[i], &list[j]
+		return cmp.Or(cmp.Compare(a.Worker, b.Worker), a.Since.Compare(b.Since)) < 0
+	})
 	return list
 }
 

@@ -3,7 +3,7 @@ package reproduce
 import (
 	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 
 	"collapse.example/collapse/internal/findings"
@@ -22,7 +22,10 @@ func seedsFirst(runs []recipe.Run) {
 			rank[run.Config.Run.Seed] = len(rank)
 		}
 	}
-	slices.SortStableFunc(runs, func(a, b recipe.Run) int { return cmp.Compare(rank[a.Config.Run.Seed], rank[b.Config.Run.Seed]) })
+	sort.SliceStable(runs, func(i, j int) bool {
+		a, b := &runs[i], &runs[j]
+		return cmp.Compare(rank[a.Config.Run.Seed], rank[b.Config.Run.Seed]) < 0
+	})
 }
 
 // coverage counts the ended runs of each setting.

@@ -12,7 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -148,7 +148,7 @@ func load(files *outfile.Files, dir string, one *Recipe) (all []Recipe, err erro
 			return nil, fmt.Errorf("%s: %w", one.ID, err)
 		}
 		all = append(all, *one)
-		slices.SortFunc(all, func(a, b Recipe) int { return strings.Compare(a.ID+suffix, b.ID+suffix) })
+		sort.Slice(all, func(i, j int) bool { a, b := &all[i], &all[j]; return strings.Compare(a.ID+suffix, b.ID+suffix) < 0 })
 	}
 	if len(all) == 0 {
 		return nil, noResults(dir)

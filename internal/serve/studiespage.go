@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -193,7 +193,7 @@ func studyRows(counted []store.RunCount, titles map[string]string) []studyRow {
 		one.Left = one.Counts.left(nil)
 		out = append(out, *one)
 	}
-	slices.SortStableFunc(out, func(a, b studyRow) int { return b.Newest.Compare(a.Newest) })
+	sort.SliceStable(out, func(i, j int) bool { a, b := &out[i], &out[j]; return b.Newest.Compare(a.Newest) < 0 })
 	return out
 }
 

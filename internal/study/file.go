@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"unicode"
@@ -153,7 +154,7 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 	if slices.ContainsFunc(f.axes, func(a axis) bool { return a.key == "run.seed" }) && len(f.seeds) > 0 {
 		bad.add("seeds and [grid] run.seed both list seeds; leave one out")
 	}
-	slices.SortFunc(f.axes, func(a, b axis) int { return strings.Compare(a.key, b.key) })
+	sort.Slice(f.axes, func(i, j int) bool { a, b := &f.axes[i], &f.axes[j]; return strings.Compare(a.key, b.key) < 0 })
 	if f.checkSize(bad) {
 		f.checkKeys(bad)
 	}

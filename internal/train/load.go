@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -112,7 +113,7 @@ func (l *loader) load(into *Config, file string, text []byte, overrides []string
 	}
 	if len(l.problems) > 0 {
 		l.findLines(text)
-		slices.SortStableFunc(l.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+		sort.SliceStable(l.problems, func(i, j int) bool { a, b := &l.problems[i], &l.problems[j]; return cmp.Compare(a.Line, b.Line) < 0 })
 		return Config{}, &ConfigError{File: file, Problems: l.problems}
 	}
 	return *into, nil

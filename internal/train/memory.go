@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"collapse.example/collapse/nn"
@@ -36,7 +37,7 @@ type MemoryError struct {
 // Error names the estimate, largest part first, and what to try about it.
 func (e *MemoryError) Error() string {
 	parts := slices.Clone(e.Parts)
-	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	sort.SliceStable(parts, func(i, j int) bool { a, b := &parts[i], &parts[j]; return cmp.Compare(b.Bytes, a.Bytes) < 0 })
 	var said []string
 	for _, p := range parts {
 		if p.Bytes*20 >= e.Total() {

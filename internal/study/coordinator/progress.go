@@ -3,7 +3,7 @@ package coordinator
 import (
 	"cmp"
 	"context"
-	"slices"
+	"sort"
 	"time"
 
 	"collapse.example/collapse/internal/queue"
@@ -76,7 +76,7 @@ func (e *coordinator) silent() []Silent {
 			list = append(list, Silent{o.worker, hash, o.heard.UTC().Truncate(time.Second)})
 		}
 	}
-	slices.SortFunc(list, func(a, b Silent) int { return cmp.Compare(a.Run, b.Run) })
+	sort.Slice(list, func(i, j int) bool { a, b := &list[i], &list[j]; return cmp.Compare(a.Run, b.Run) < 0 })
 	return list
 }
 
@@ -105,7 +105,7 @@ func (e *coordinator) snapshot() Snapshot {
 			parts += float64(o.progress.Epoch) / float64(o.progress.Epochs)
 		}
 	}
-	slices.SortFunc(s.Working, func(a, b Working) int { return cmp.Compare(a.Note, b.Note) })
+	sort.Slice(s.Working, func(i, j int) bool { a, b := &s.Working[i], &s.Working[j]; return cmp.Compare(a.Note, b.Note) < 0 })
 	if work := e.doneHere + parts; work > 0 {
 		s.Left = time.Duration(float64(time.Since(e.started)) * (float64(len(e.open)) - parts) / work)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sort"
 
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
@@ -165,7 +166,7 @@ func (f *Found) take(row Row) {
 }
 
 func (f *Found) conclude(goal string) {
-	slices.SortFunc(f.Rows, func(a, b Row) int { return cmp.Compare(a.Number, b.Number) })
+	sort.Slice(f.Rows, func(i, j int) bool { a, b := &f.Rows[i], &f.Rows[j]; return cmp.Compare(a.Number, b.Number) < 0 })
 	for i, r := range f.Rows {
 		if r.ended() {
 			f.Spent += r.Reached

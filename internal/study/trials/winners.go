@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"collapse.example/collapse/internal/store"
@@ -103,7 +104,7 @@ func (c *cell) add(cfg train.Config, rows []Row) {
 
 // winner is the best of the settings that were tried; ok is false if none has a value.
 func (c *cell) winner(goal string) (best Winner, ok bool) {
-	slices.SortStableFunc(c.tried, func(a, b tried) int { return cmp.Compare(a.Number, b.Number) })
+	sort.SliceStable(c.tried, func(i, j int) bool { a, b := &c.tried[i], &c.tried[j]; return cmp.Compare(a.Number, b.Number) < 0 })
 	bySettings, order := map[string]*Winner{}, []string(nil)
 	for _, t := range c.tried {
 		if !math.IsNaN(t.Value) {
