@@ -73,14 +73,21 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 	if err != nil {
 		return err
 	}
+	health, err := coordinator.ReadHealth(a.flags.Lab)
+	if err != nil {
+		a.notef("%v\n", err) // the runs are still worth showing
+	}
+	if err := givenBack(lab, &s, health.Idle); err != nil {
+		return err
+	}
 	running, err1 := lab.RecentOfStudy(c.Name, store.Running, shown)
 	failed, err2 := lab.RecentOfStudy(c.Name, store.Failed, shown)
 	last, err3 := lab.RecentOfStudy(c.Name, store.Done, shown)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
-	running = slices.DeleteFunc(running, func(r store.StudyRun) bool { // it ended between the two looks
-		return slices.ContainsFunc(slices.Concat(failed, last), func(other store.StudyRun) bool { return other.Hash == r.Hash })
+	running = slices.DeleteFunc(running, func(r store.StudyRun) bool { // or it ended between the two looks
+		return slices.Contains(health.Idle, r.Hash) || slices.ContainsFunc(slices.Concat(failed, last), func(other store.StudyRun) bool { return other.Hash == r.Hash })
 	})
 	searches, err := searchRows(lab, s)
 	if err != nil {
@@ -97,10 +104,6 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 	still, err := whyStill(a, lab, s, row)
 	if err != nil {
 		return err
-	}
-	health, err := coordinator.ReadHealth(a.flags.Lab)
-	if err != nil {
-		a.notef("%v\n", err) // the runs are still worth showing
 	}
 	return a.emit(struct {
 		studyRow
@@ -132,6 +135,21 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 			a.printf("\nwhat a failed run wrote last: %s; to try them again: %s, then compute the study again\n", a.next("runs show RUN"), a.next("study retry "+s.Name))
 		}
 	})
+}
+
+// givenBack counts runs that their workers have given back among those that wait.
+func givenBack(lab *store.Reader, s *store.Study, idle []string) error {
+	if len(idle) == 0 {
+		return nil
+	}
+	runs, err := lab.StudyRuns(s.Name, store.Running)
+	for _, r := range runs {
+		if slices.Contains(idle, r.Hash) && s.Counts[store.Running] > 0 {
+			s.Counts[store.Running]--
+			s.Counts[store.Interrupted]++
+		}
+	}
+	return err
 }
 
 // whyStill says what a study waits for of which no run is computed, though some are left; "" otherwise.

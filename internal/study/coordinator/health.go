@@ -27,6 +27,7 @@ type QueueHealth struct {
 	Unusable queue.Tally     `json:"unusable"`          // messages from the network that were set aside
 	Waiting  []queue.Waiting `json:"waiting,omitempty"` // workers whose machines can do no run at the moment
 	Silent   []Silent        `json:"silent,omitempty"`  // workers that are not heard of any more
+	Idle     []string        `json:"idle,omitempty"`    // runs that their workers have given back, and that the lab still has as running
 	Stuck    bool            `json:"stuck,omitempty"`   // runs are left, and every known worker waits
 }
 
@@ -68,7 +69,7 @@ func ReadHealth(dir string) (Health, error) {
 		return Health{}, fmt.Errorf("study: %s is damaged; remove it: %w", path, err)
 	}
 	if age := time.Since(h.Time); age > freshFor || age < -freshFor {
-		h.Waiting, h.Silent, h.Stuck = nil, nil, false
+		h.Waiting, h.Silent, h.Idle, h.Stuck = nil, nil, nil, false
 	}
 	return h, nil
 }
@@ -105,7 +106,7 @@ func (e *coordinator) watchHealth(ctx context.Context) error {
 	}
 	e.c.CountOn(old.Unusable)
 	defer func() {
-		if now := (Health{time.Now().UTC(), QueueHealth{Unusable: e.c.Unusable()}}); now.Unusable.Count > 0 || len(old.Waiting)+len(old.Silent) > 0 {
+		if now := (Health{time.Now().UTC(), QueueHealth{Unusable: e.c.Unusable()}}); now.Unusable.Count > 0 || len(old.Waiting)+len(old.Silent)+len(old.Idle) > 0 {
 			now.write(e.lab.Dir()) // the study ends: not worth an error
 		}
 	}()
@@ -118,7 +119,7 @@ func (e *coordinator) watchHealth(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-look.C:
 		}
-		now := Health{time.Now().UTC(), QueueHealth{Unusable: e.c.Unusable(), Waiting: e.c.Waiters(), Silent: e.silent()}}
+		now := Health{time.Now().UTC(), QueueHealth{Unusable: e.c.Unusable(), Waiting: e.c.Waiters(), Silent: e.silent(), Idle: e.givenBack()}}
 		for _, s := range now.Silent {
 			if !slices.Contains(old.Silent, s) {
 				e.o.Logf("run %.12s: worker %s has been silent for %v; the run waits for another, or for this one", s.Run, s.Worker, e.c.AckWait())
@@ -143,9 +144,29 @@ func (e *coordinator) watchHealth(ctx context.Context) error {
 	}
 }
 
+// givenBack are the runs of workers elsewhere that nobody computes now. While results are applied nothing is known.
+func (e *coordinator) givenBack() (list []string) {
+	if !e.remoteMu.TryLock() {
+		return nil
+	}
+	defer e.remoteMu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for hash := range e.remote {
+		if o := e.open[hash]; o != nil && o.worker == "" {
+			list = append(list, hash)
+		}
+	}
+	slices.Sort(list)
+	return list[:min(len(list), mostIdle)]
+}
+
+// mostIdle bounds the runs that are named.
+const mostIdle = 1000
+
 // differs reports whether there is something new to write.
 func (h Health) differs(old Health) bool {
-	if len(h.Waiting)+len(h.Silent) > 0 && h.Time.Sub(old.Time) > againEvery {
+	if len(h.Waiting)+len(h.Silent)+len(h.Idle) > 0 && h.Time.Sub(old.Time) > againEvery {
 		return true
 	}
 	h.Time, old.Time = time.Time{}, time.Time{}

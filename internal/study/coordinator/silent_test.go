@@ -96,3 +96,53 @@ func TestThisProcessIsNotSilent(t *testing.T) {
 		t.Error(told.Text())
 	}
 }
+
+// TestARunThatIsGivenBackIsTold: after its worker has stopped in order, nobody computes the run until another worker comes.
+func TestARunThatIsGivenBackIsTold(t *testing.T) {
+	t.Parallel()
+	configs := []train.Config{tiny()}
+	lab := saved(t, configs)
+	hash := itemsOf(t, configs)[0].Hash
+	url := openServer(t)
+	o := options(t, 0)
+	o.Remote = &queue.Remote{URL: url}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := Execute(t.Context(), lab, []string{"s"}, o)
+		ended <- err
+	}()
+	opt := quickQueue()
+	opt.Version, opt.Logf = version.ID(), func(string, ...any) {}
+	b, err := queue.Connect(queue.Remote{URL: url}, opt)
+	must(t, err)
+	defer b.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	var once sync.Once
+	begun, left := make(chan struct{}), make(chan error, 1)
+	go func() {
+		left <- worker.Work(ctx, b, worker.Options{Name: "leaves", Slots: 1, Threads: 1, Scratch: t.TempDir(), Watch: func(string, study.Progress) {
+			once.Do(func() { close(begun) })
+			time.Sleep(20 * time.Millisecond)
+		}})
+	}()
+	<-begun
+	idle := func(want bool) {
+		t.Helper()
+		for start := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+			h, err := ReadHealth(lab.Dir())
+			run, err2 := lab.Run(hash)
+			if err == nil && err2 == nil && (len(h.Idle) == 1 && h.Idle[0] == hash) == want && (!want || run.Status == store.Running) {
+				return
+			}
+			if time.Since(start) > 30*time.Second {
+				t.Fatalf("wanted %v: %+v, %s, %v", want, h, run.Status, err)
+			}
+		}
+	}
+	stop()
+	<-left
+	idle(true)
+	startWorker(t, url, worker.Options{})
+	must(t, <-ended)
+	idle(false)
+}
