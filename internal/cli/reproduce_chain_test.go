@@ -79,7 +79,7 @@ func chainedIn(t *testing.T, dir string) (*reproduceCmd, *app, *recipe.Recipe) {
 	a := &app{ctx: t.Context(), stdout: io.Discard, stderr: new(bytes.Buffer), flags: new(program)}
 	a.flags.Lab = filepath.Join(dir, "lab")
 	t.Cleanup(a.closeLab)
-	return &reproduceCmd{ID: "second", Scale: "quick", Out: filepath.Join(dir, "page"), whereFlags: whereFlags{Workers: 2, Silence: time.Minute}}, a, r
+	return &reproduceCmd{ID: "second", Scale: "quick", Out: filepath.Join(dir, "page"), whereFlags: whereFlags{Workers: new(2), Silence: time.Minute}}, a, r
 }
 
 // ahead are the runs that the recipe would train, and the search before them.
@@ -283,7 +283,7 @@ func TestAChainedRecipeOnWorkersElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Workers, c.Listen, c.TokenFile = 0, free.Addr().String(), filepath.Join(dir, "token")
+	c.Workers, c.Listen, c.TokenFile = new(0), free.Addr().String(), filepath.Join(dir, "token")
 	if err := free.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func TestTheQueueWarnsOfPlainText(t *testing.T) {
 	}{
 		{whereFlags{Listen: ":4333"}, false},
 		{whereFlags{Listen: "127.0.0.1:4333"}, false},
-		{whereFlags{Workers: 1}, false},
+		{whereFlags{Workers: new(1)}, false},
 		{whereFlags{Listen: "0.0.0.0:4333"}, true},
 		{whereFlags{Listen: "0.0.0.0:4333", Cert: "cert.pem", Key: "key.pem"}, false},
 	} {

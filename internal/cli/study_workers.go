@@ -9,7 +9,7 @@ import (
 
 // whereFlags say where a study's runs are computed.
 type whereFlags struct {
-	Workers     int           `help:"Workers: runs side by side in this process; 0: none, leave all runs to workers elsewhere; default: one per thread." default:"-1" placeholder:"N"`
+	Workers     *int          `help:"Workers: runs side by side in this process; 0: none, leave all runs to workers elsewhere; default: one per thread." placeholder:"N"`
 	Listen      string        `help:"Address to listen on: lets workers on other machines join, for example 0.0.0.0:4333; :4333 is this machine only." placeholder:"ADDR" group:"Other machines:"`
 	TokenFile   string        `help:"File with the token of the queue; default with --listen: queue.token in the lab, created if missing." type:"path" placeholder:"FILE" group:"Other machines:"`
 	Cert        string        `help:"Certificate for TLS, with --listen." type:"existingfile" placeholder:"FILE" group:"Other machines:"`
@@ -41,15 +41,15 @@ func (w whereFlags) effects() []effect {
 const shortestSilence = 500 * time.Millisecond
 
 func (w *whereFlags) options(a *app) (coordinator.Options, error) {
-	slots := w.Workers
-	if slots < 0 {
-		slots = a.threads()
+	slots := a.threads()
+	if w.Workers != nil {
+		slots = *w.Workers
 	}
-	o := coordinator.Options{Slots: slots, Threads: a.threads(), Engines: w.engines(a, w.SlotsPerGPU), Members: w.Ensemble, Wider: w.Workers < 0, Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild, OtherBuild: w.OtherBuild,
+	o := coordinator.Options{Slots: slots, Threads: a.threads(), Engines: w.engines(a, w.SlotsPerGPU), Members: w.Ensemble, Wider: w.Workers == nil, Listen: w.Listen, CertFile: w.Cert, KeyFile: w.Key, Blobs: w.Blobs, Rebuild: w.Rebuild, OtherBuild: w.OtherBuild,
 		Queue: queue.Options{Name: w.Queue, AckWait: w.Silence}}
 	switch {
-	case w.Workers < -1: // -1 is the default
-		return o, usagef("--workers is %d; wanted 0 or more", w.Workers)
+	case slots < 0:
+		return o, usagef("--workers is %d; wanted 0 or more", slots)
 	case w.Ensemble < 0:
 		return o, usagef("--ensemble is %d; wanted at least 1", w.Ensemble)
 	case w.Silence < shortestSilence:
