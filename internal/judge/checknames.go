@@ -143,7 +143,7 @@ func CheckName(name string) error {
 		return nil
 	}
 	if split == train.SplitTheory {
-		return fmt.Errorf("no value is called %q%s", name, spelling.Suggestion(key, besideNames(split)))
+		return fmt.Errorf("no value is called %q%s; of %s there are %s", name, spelling.Suggestion(key, besideNames(split)), split, strings.Join(besideNames(split), ", "))
 	}
 	if !slices.Contains(splits, split) {
 		return fmt.Errorf("%q is neither a setting nor split.measure with split one of %s", name, strings.Join(splits, ", "))
