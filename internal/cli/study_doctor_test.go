@@ -270,6 +270,14 @@ p.add_argument("-e", "--epochs", default=7)`)
 	if err != nil || !strings.Contains(string(written), `command = ["python3", "-m", "pack.deep.train"]`) {
 		t.Errorf("%s, %v", written, err)
 	}
+	t.Chdir(pack) // the script's own folder, by its name alone
+	if err := os.Remove(filepath.Join("..", "..", "train.toml")); err != nil {
+		t.Fatal(err)
+	}
+	called(t, 0, "study", "init", "--script", "train.py")
+	if again, err := os.ReadFile(filepath.Join(pack, "..", "..", "train.toml")); err != nil || string(again) != string(written) {
+		t.Errorf("%s, %v", again, err)
+	}
 	if out, _ := called(t, 0, "--lab", filepath.Join(t.TempDir(), "lab"), "study", "run", filepath.Join(pack, "..", "..", "train.toml"), "--dry-run"); !strings.Contains(out, ", 1 to compute") {
 		t.Error(out)
 	}

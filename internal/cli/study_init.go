@@ -64,12 +64,12 @@ func (c *studyInitCmd) Run(a *app) error {
 // relativeImport is an import of a module of the script's own package, which works only if it is started as a module.
 var relativeImport = regexp.MustCompile(`(?m)^[ \t]*from[ \t]+\.`)
 
-// packageFolder is the folder that holds the package of a script, from which python -m starts it.
+// packageFolder is the folder that holds the package of a script, whose path is absolute: python -m starts it from there.
 func packageFolder(script string) string {
 	dir := filepath.Dir(script)
 	for {
-		dir = filepath.Join(dir, "..")
-		if _, err := os.Stat(filepath.Join(dir, "__init__.py")); err != nil {
+		dir = filepath.Dir(dir)
+		if _, err := os.Stat(filepath.Join(dir, "__init__.py")); err != nil || dir == filepath.Dir(dir) {
 			return dir
 		}
 	}
