@@ -117,8 +117,6 @@ func TestEveryFailedCallOfFilesIsTold(t *testing.T) {
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
-
 // TestAQueueThatIsGone: whatever is asked of a queue whose server has ended is an error of this package in the time that the caller gives, and never an
 // answer.
 func TestAQueueThatIsGone(t *testing.T) {

@@ -227,7 +227,7 @@ func TestSubmittingJobs(t *testing.T) {
 func TestWhatAQueueCounts(t *testing.T) {
 	s, c, b := local(t, quick(t))
 	must(t, c.Submit(soon(t), jobs(3)...))
-	conn, _ := everywhere(t, s)
+	conn, js := everywhere(t, s)
 	stops, err := conn.SubscribeSync("collapse.stop")
 	must(t, err)
 	wakes, err := conn.SubscribeSync("collapse.wake")
@@ -242,7 +242,7 @@ func TestWhatAQueueCounts(t *testing.T) {
 	if _, err := wakes.NextMsg(left(t)); err != nil {
 		t.Errorf("no hint for the workers: %v", err)
 	}
-	must(t, errors.Join(conn.Publish("collapse.job.p1.bad%id", nil), conn.Flush()))
+	must(t, second(js.PublishMsg(soon(t), message("collapse.job.p1.bad%id", ""))))
 	list, err := c.Jobs(soon(t))
 	slices.Sort(list)
 	if u := c.Unusable(); u.Count != 1 || u.Last[0].What != "a message on collapse.job.p1.bad%id" {

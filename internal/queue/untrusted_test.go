@@ -28,6 +28,8 @@ func everywhere(t *testing.T, s *Server) (*nats.Conn, jetstream.JetStream) {
 	return conn, js
 }
 
+func second[T any](_ T, err error) error { return err }
+
 func message(subject, data string, headers ...string) *nats.Msg {
 	m := nats.NewMsg(subject)
 	m.Data = []byte(data)
@@ -191,10 +193,9 @@ func TestReplayReadsPastGarbage(t *testing.T) {
 // TestASharedQueueWithADamagedDescription: the stream of jobs still names the owner.
 func TestASharedQueueWithADamagedDescription(t *testing.T) {
 	s, _, b := local(t, quick(t))
-	conn, _ := everywhere(t, s)
+	_, js := everywhere(t, s)
 	for _, text := range []string{"", "null", "[]", "{}", `{"protocol":-1}`, `{"protocol":1,"owner":"lab","ack_wait":-5}`, `{"protocol":1,"ack_wait":9223372036854775807}`} {
-		must(t, conn.Publish("$KV.collapse-claims.info", []byte(text)))
-		must(t, conn.Flush())
+		must(t, second(js.PublishMsg(t.Context(), message("$KV.collapse-claims.info", text))))
 		var owner *OwnerError
 		if _, err := b.Coordinate(t.Context(), "another lab"); !errors.As(err, &owner) || owner.Owner != "lab" {
 			t.Errorf("%s: another lab: %v", text, err)
@@ -208,13 +209,13 @@ func TestASharedQueueWithADamagedDescription(t *testing.T) {
 // TestDamagedBlobs gets blobs that exist in name only: each is an error soon.
 func TestDamagedBlobs(t *testing.T) {
 	s, _, b := local(t, quick(t))
-	conn, _ := everywhere(t, s)
+	_, js := everywhere(t, s)
 	blobs, err := b.Objects(t.Context())
 	must(t, err)
 	whole, err := blobs.Put(t.Context(), "job/whole", strings.NewReader(strings.Repeat("x", 300<<10)))
 	must(t, err)
 	meta := func(name, text string) {
-		must(t, conn.Publish("$O.collapse-blobs.M."+base64.URLEncoding.EncodeToString([]byte(name)), []byte(text)))
+		must(t, second(js.PublishMsg(t.Context(), message("$O.collapse-blobs.M."+base64.URLEncoding.EncodeToString([]byte(name)), text))))
 	}
 	meta("job/none", "x")
 	meta("job/empty", "{}")
@@ -222,7 +223,6 @@ func TestDamagedBlobs(t *testing.T) {
 	meta("job/huge", `{"name":"job/huge","bucket":"collapse-blobs","nuid":"abc","size":1000000000000000000,"chunks":1}`)
 	meta("job/wild", `{"name":"job/wild","bucket":"collapse-blobs","nuid":">","size":5,"chunks":1}`)
 	meta("job/link", `{"name":"job/link","bucket":"collapse-blobs","nuid":"abc","size":5,"options":{"link":{"bucket":"collapse-blobs","name":"job/link"}}}`)
-	must(t, conn.Flush())
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	for _, name := range []string{"none", "empty", "missing", "huge", "wild", "link", "absent"} {
