@@ -22,7 +22,7 @@ wd = [0.0, 0.5]
 `
 
 const dataTrainer = `
-loss=$(cat conf/loss); if [ -e edit ]; then echo 0.75 > conf/loss; rm edit; fi
+echo x >> started; loss=$(cat conf/loss); if [ -e edit ]; then echo 0.75 > conf/loss; rm edit; fi
 for e in 1 2; do echo "{\"generation\": $COLLAPSE_GENERATION, \"epoch\": $e, \"values\": {\"test/loss\": $loss}}" >> "$COLLAPSE_EVENTS"; done
 echo "{\"generation\": $COLLAPSE_GENERATION, \"done\": true}" >> "$COLLAPSE_EVENTS"
 `
@@ -51,9 +51,16 @@ func TestRunsOfOtherDataAreNotMade(t *testing.T) {
 	if out, _ := called(t, 0, "--lab", lab, "study", "status", "mine"); !strings.Contains(out, "2 runs: 0 done") {
 		t.Error(out)
 	}
+	before, err := os.ReadFile(filepath.Join(dir, "started"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	_, errs = called(t, 1, "--lab", lab, "study", "resume", "mine", "--allow-scripts", dir)
 	if !strings.Contains(errs, "the data are not those of the run") {
 		t.Error(errs)
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, "started")); err != nil || string(after) != string(before) {
+		t.Errorf("a script is started with data that are not the run's: %q, before %q, %v", after, before, err)
 	}
 	write("conf/loss", "0.25\n")
 	called(t, 0, "--lab", lab, "study", "resume", "mine", "--allow-scripts", dir)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"collapse.example/collapse/internal/format"
@@ -31,7 +32,7 @@ func (s Spec) codeIn(opts Options) (string, error) {
 // codeStays looks at the code again before the first report of an attempt and after every one before which the script has read more of it:
 // what was read between the look before the start and now may have been other code. Nobody else changes the copy.
 func (j *job) codeStays(loaded []string) error {
-	if j.last == j.from {
+	if j.last == j.from || len(loaded) > 0 {
 		if err := j.spec.checkData(j.opts.Folder); err != nil {
 			return err
 		}
@@ -48,16 +49,24 @@ func (j *job) codeStays(loaded []string) error {
 	return fmt.Errorf("script: %s %s after the script had started, perhaps before it was read: it goes on after epoch %d with the code as it was", changed.Path, changed.Why, j.last)
 }
 
-// unnamed tells of files beside the code that the script has read and that are not part of it.
+// unnamed tells of files that the script has read and that are not part of its code: beside it, or outside its folder and not among the data.
 func (j *job) unnamed(loaded []string) {
-	var others []string
+	var beside, outside []string
 	for _, name := range loaded {
-		if name = filepath.ToSlash(name); j.spec.Code[name] == "" && filepath.IsLocal(name) && !strings.HasPrefix(name, ".") && !strings.Contains(name, "-packages/") {
-			others = append(others, name)
+		switch slashed := filepath.ToSlash(name); {
+		case filepath.IsAbs(name):
+			if sum, err := digestOnce(name); err != nil || !slices.Contains(j.spec.Data, sum) {
+				outside = append(outside, name)
+			}
+		case j.spec.Code[slashed] == "" && filepath.IsLocal(name) && !strings.HasPrefix(name, ".") && !strings.Contains(slashed, "-packages/"):
+			beside = append(beside, slashed)
 		}
 	}
-	if len(others) > 0 {
-		j.opts.note(fmt.Sprintf("the script has loaded %s, which [trainer] code does not name: a change of it makes no new runs", format.Few(others, 3)))
+	if len(beside) > 0 {
+		j.opts.note(fmt.Sprintf("the script has loaded %s, which [trainer] code does not name: a change of it makes no new runs", format.Few(beside, 3)))
+	}
+	if len(outside) > 0 {
+		j.opts.note(fmt.Sprintf("the script has loaded %s from outside its folder: a change of it makes no new runs unless [trainer] data names it", format.Few(outside, 3)))
 	}
 }
 

@@ -128,3 +128,29 @@ func TestTheFolderOfTheCodeMoves(t *testing.T) {
 	must(t, os.Rename(moved, folder))
 	must(t, Run(t.Context(), lab, spec, Options{Folder: folder}))
 }
+
+// TestWhatIsLoadedFromElsewhereIsTold: what a run reads that neither its code nor its data name.
+func TestWhatIsLoadedFromElsewhereIsTold(t *testing.T) {
+	lib := t.TempDir()
+	var data []string
+	for _, name := range []string{"util.py", "named.py"} {
+		put(t, filepath.Join(lib, name), "x = "+name)
+		sum, err := digestFile(filepath.Join(lib, name))
+		must(t, err)
+		data = append(data, sum)
+	}
+	util, named, gone := filepath.Join(lib, "util.py"), filepath.Join(lib, "named.py"), filepath.Join(lib, "gone.py")
+	for want, loaded := range map[string][]string{
+		"": {"train.py", "lib/model.py", named, ".venv/x.py", "env/site-packages/y.py", "../z.py"},
+		"the script has loaded lib/other.py, which [trainer] code does not name: a change of it makes no new runs":                                     {"lib/other.py", "train.py"},
+		"the script has loaded " + util + " from outside its folder: a change of it makes no new runs unless [trainer] data names it":                  {named, util},
+		"the script has loaded " + util + " and " + gone + " from outside its folder: a change of it makes no new runs unless [trainer] data names it": {util, gone},
+	} {
+		var notes []string
+		j := job{spec: Spec{Code: map[string]string{"train.py": "1", "lib/model.py": "2"}, Data: data[1:]}, opts: Options{Note: func(text string) { notes = append(notes, text) }}}
+		j.unnamed(loaded)
+		if got := strings.Join(notes, "\n"); got != want {
+			t.Errorf("%q; want %q", got, want)
+		}
+	}
+}

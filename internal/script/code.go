@@ -84,7 +84,7 @@ func expand(folder, pattern string) (names []string, err error) {
 	} else if filepath.IsAbs(pattern) {
 		names, err = filepath.Glob(pattern)
 	} else {
-		names, err = fs.Glob(os.DirFS(folder), filepath.ToSlash(filepath.Clean(pattern)))
+		names, err = beside(folder, pattern)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", pattern, err)
@@ -105,6 +105,19 @@ func expand(folder, pattern string) (names []string, err error) {
 		return nil, fmt.Errorf("%q names no file in %s", pattern, folder)
 	}
 	return names, nil
+}
+
+// beside lists the files that match a relative pattern without **, which may begin with "..".
+func beside(folder, pattern string) ([]string, error) {
+	up, rest := "", filepath.ToSlash(filepath.Clean(pattern))
+	for strings.HasPrefix(rest, "../") {
+		up, rest = up+"../", rest[len("../"):]
+	}
+	names, err := fs.Glob(os.DirFS(filepath.Join(folder, up)), rest)
+	for i, name := range names {
+		names[i] = up + name
+	}
+	return names, err
 }
 
 // mostEntries bounds the entries that a pattern with ** is compared with.

@@ -24,11 +24,17 @@ func filesIn(t *testing.T, names ...string) (folder string) {
 func TestPatterns(t *testing.T) {
 	folder := filesIn(t, "a.py", "pack/b.py", "pack/deep/c.py", "pack/deep/d.txt", "other/e.py")
 	for pattern, want := range map[string]string{"pack/**/*.py": "pack/b.py pack/deep/c.py", "**/*.py": "a.py other/e.py pack/b.py pack/deep/c.py", "pack/**": "pack/b.py pack/deep/c.py pack/deep/d.txt",
-		"pack/*.py": "pack/b.py", "pack/**/deep/**": "pack/deep/c.py pack/deep/d.txt", filepath.Join(folder, "pack", "**", "*.txt"): filepath.Join(folder, "pack", "deep", "d.txt")} {
+		"pack/*.py": "pack/b.py", "pack/**/deep/**": "pack/deep/c.py pack/deep/d.txt", "./pack/../pack/b.*": "pack/b.py", filepath.Join(folder, "pack", "**", "*.txt"): filepath.Join(folder, "pack", "deep", "d.txt")} {
 		names, err := expand(folder, pattern)
 		slices.Sort(names)
 		if got := filepath.ToSlash(strings.Join(names, " ")); err != nil || got != filepath.ToSlash(want) {
 			t.Errorf("%s: %q, %v; wanted %s", pattern, got, err, want)
+		}
+	}
+	for _, pattern := range []string{"../../*.py", "../../**/a.py"} {
+		names, err := expand(filepath.Join(folder, "pack", "deep"), pattern)
+		if err != nil || len(names) != 1 || filepath.ToSlash(names[0]) != "../../a.py" {
+			t.Errorf("%s: %q, %v", pattern, names, err)
 		}
 	}
 	for pattern, want := range map[string]string{"pack": "names a folder; wanted files, such as \"pack/*\"", "none/**": "names no file", "pack/**/*.go": "names no file", "**/**/**/a": "at most twice", "[": "syntax error"} {

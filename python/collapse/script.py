@@ -19,6 +19,7 @@ import math
 import os
 import shutil
 import sys
+import sysconfig
 import tempfile
 import time
 
@@ -149,7 +150,7 @@ class Run(NoRun):
         self._asked = set()
         self._saved = self._looked = False  # a checkpoint; whether there was one to go on from
         self._done = False
-        self._home, self._seen = os.getcwd(), set(sys.modules)
+        self._home, self._seen = os.path.realpath(os.getcwd()), set()
 
     @property
     def info(self):
@@ -241,11 +242,13 @@ class Run(NoRun):
             f.write(line)
 
     def _loaded(self):
-        """The script's own modules that were imported since the last report: the lab looks whether they have changed meanwhile."""
+        """The user's own modules that were imported since the last report: the lab looks whether they are those of the study and have changed
+        meanwhile. Paths are relative to the script's folder, and absolute for what PYTHONPATH, sys.path or an editable install brought in.
+        """
         new = set(sys.modules) - self._seen
         self._seen |= new
-        files = [getattr(sys.modules[name], "__file__", None) for name in new]
-        return sorted(os.path.relpath(f, self._home) for f in files if isinstance(f, str) and f.startswith(self._home + os.sep))
+        files = {_own(name, self._home) for name in new} - {None}
+        return sorted(os.path.relpath(f, self._home) if f.startswith(self._home + os.sep) else f for f in files)
 
     def _wait_for_room(self):
         """Waits while two captures are unread; the lab removes a capture once it has measured it."""
@@ -283,6 +286,29 @@ class Run(NoRun):
         if generation != self._info["generation"]:
             raise Left("collapse: another process has this run now")
         return heard
+
+
+_LIBRARIES = tuple({os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib")}
+                   | {os.path.dirname(os.path.realpath(__file__)) + os.sep})
+
+
+def _own(name, home):
+    """The file of a loaded module, or None if it, or the package that it is part of, is installed or was not read from a source.
+
+    The path is as imported below home, a folder, and without links elsewhere.
+    """
+    path = None
+    if name in ("sitecustomize", "usercustomize"):
+        return None
+    for part in (name.split(".")[0], name):  # what torch.compile writes calls itself a part of torch
+        file = getattr(sys.modules.get(part), "__file__", None)
+        if not isinstance(file, str):
+            continue
+        real = os.path.realpath(file)
+        if not os.path.isabs(file) or not real.endswith(".py") or "-packages" + os.sep in real or real.startswith(_LIBRARIES):
+            return None
+        path = file if file.startswith(home + os.sep) else real
+    return path
 
 
 def _plain(name, x):

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
 
 import support
@@ -50,6 +51,10 @@ class Lab(unittest.TestCase):
             json.dump(self.info, f)
 
     def events(self):
+        """What was said, but for the modules that are loaded."""
+        return [{name: value for name, value in event.items() if name != "loaded"} for event in self.said()]
+
+    def said(self):
         with open(self.at("events.jsonl")) as f:
             return [json.loads(line, parse_constant=self.fail) for line in f]
 
@@ -137,24 +142,43 @@ class Lab(unittest.TestCase):
                 run.report(4, {"test/f1": bad})
         self.assertEqual([event["values"] for event in self.events()], [{"test/auc": None}])
 
-    def test_own_modules_that_are_imported_late_are_told_once(self):
+    def test_own_modules_are_told_once(self):
         home = os.getcwd()
         self.addCleanup(os.chdir, home)
         os.chdir(self.dir)
-        sys.path.insert(0, os.getcwd())
-        self.addCleanup(sys.path.remove, os.getcwd())
-        for name in ("early_module", "late_module"):
-            with open(name + ".py", "w") as f:
+        elsewhere = os.path.realpath(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, elsewhere)
+        here = os.getcwd()
+        package, installed, target = [os.path.join(elsewhere, name) for name in ("some_package", "site-packages", "target")]
+        for folder in (package, installed, target):
+            os.mkdir(folder)
+        os.symlink(target, "linked")
+        for folder in (here, elsewhere, installed, os.path.join(here, "linked")):
+            sys.path.insert(0, folder)
+            self.addCleanup(sys.path.remove, folder)
+        for name, folder in (("early_module", here), ("late_module", here), ("outer_module", elsewhere), ("__init__", package), ("part", package),
+                             ("installed_module", installed), ("linked_module", target)):
+            with open(os.path.join(folder, name + ".py"), "w") as f:
                 f.write("x = 1\n")
             self.addCleanup(sys.modules.pop, name, None)
+        made = types.ModuleType("json.generated")  # as torch.compile names what it writes
+        made.__file__ = os.path.join(elsewhere, "generated.py")
+        for name in ("some_package", "some_package.part", made.__name__):
+            self.addCleanup(sys.modules.pop, name, None)
         __import__("early_module")
+        __import__("linked_module")
         run = resumed()
         run.report(3, {})
-        __import__("late_module")
-        __import__("colorsys")  # not the script's own
+        for name in ("late_module", "outer_module", "some_package.part", "installed_module", "colorsys"):
+            __import__(name)
+        sys.modules[made.__name__] = made
         run.report(4, {})
         run.report(5, {})
-        self.assertEqual([event.get("loaded") for event in self.events()], [None, ["late_module.py"], None])
+        told = [event.get("loaded") for event in self.said()]
+        self.assertLessEqual({"early_module.py", os.path.join("linked", "linked_module.py")}, set(told[0]))
+        self.assertFalse([name for name in told[0] if "-packages" in name or os.path.basename(name) in ("os.py", "json.py", "script.py")])
+        self.assertEqual(told[1:], [sorted([os.path.join(elsewhere, "outer_module.py"), os.path.join(package, "__init__.py"),
+                                            os.path.join(package, "part.py"), "late_module.py"]), None])
 
     def test_settings_that_were_never_asked_for_are_told(self):
         run = resumed()
