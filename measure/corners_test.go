@@ -3,7 +3,12 @@ package measure
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
+
+	"collapse.example/collapse/parallel"
 )
 
 // TestClosenessOfADecision: own is row 0 here, which may lose to several others; only the best of them counts.
@@ -50,5 +55,142 @@ func TestErrorsOfAMeasurementArrive(t *testing.T) {
 	}
 	if r, err := m.Report(make([]float64, 12), make([]float64, 5), Options{}); r != nil || !errors.As(err, &shape) {
 		t.Errorf("a bias of another length: %v, %v", r, err)
+	}
+}
+
+// TestBoundsOfNothing: of a matrix of zeros, and of one that holds an infinity, the bound is the norm.
+func TestBoundsOfNothing(t *testing.T) {
+	team := parallel.NewTeam(1)
+	n := jacobiLimit + 1
+	a := make([]float64, n*n)
+	for _, want := range []float64{0, math.Inf(1)} {
+		a[n+1] = want
+		if got := spectralBound(team, a, n); got != want {
+			t.Errorf("%g, wanted %g", got, want)
+		}
+	}
+}
+
+// TestMarginsNextToTheGlobalMean: sums about the class mean would cancel, so these margins are taken from the sample itself, whether it lies
+// towards its class mean or away from it.
+func TestMarginsNextToTheGlobalMean(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		near := []float64{3e-9 * side, -1e-9 * side, 2e-9 * side}
+		h := []float64{3, 1, .7, 2.8, .9, 1.1, near[0], near[1], near[2]}
+		for _, x := range h[:9] {
+			h = append(h, -x)
+		}
+		w := []float64{.3, -.2, .5, -.1, .4, .2}
+		dot, lengthH, lengthW := 0.0, 0.0, 0.0
+		for j, x := range near {
+			v := w[j] - w[3+j]
+			dot, lengthH, lengthW = dot+x*v, lengthH+x*x, lengthW+v*v
+		}
+		want := 2 * dot / math.Sqrt(lengthH*lengthW)
+		r := mustMeasure(t, Input[float64]{Train: Memory(h, 3, []int32{0, 0, 0, 1, 1, 1}), W: w}, Options{KeepMargins: true})
+		for i := range 2 { // margins are in ascending order
+			if side > 0 {
+				i += 4
+			}
+			if got := r.Margins[i]; !(math.Abs(got-want) <= 1e-7*math.Abs(want)) {
+				t.Errorf("margin %d is %.12g, wanted %.12g", i, got, want)
+			}
+		}
+	}
+}
+
+// TestPrincipalDirectionsNeedAGap: the second and third eigenvalue of Σ_T are the same here, the first and second are not.
+func TestPrincipalDirectionsNeedAGap(t *testing.T) {
+	h := []float64{3, 0, 0, -3, 0, 0, 0, 1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1}
+	in := Input[float64]{Train: Memory(h, 3, []int32{0, 1, 2, 0, 1, 2}), OOD: &Rows[float64]{H: []float64{1, 2, 3}, D: 3}}
+	r := mustMeasure(t, in, Options{Measures: []string{KeyOODNECO}})
+	if got, ok := r.Measures.of[KeyOODNECO]; ok || !strings.Contains(r.Missing[KeyOODNECO], "eigenvalues 2 and 3 of Σ_T are the same") {
+		t.Errorf("%g (%q)", got, r.Missing[KeyOODNECO])
+	}
+}
+
+// TestFarthestRowsNeedBoth: of a part without its farthest rows those of the whole are not known.
+func TestFarthestRowsNeedBoth(t *testing.T) {
+	in := gaussian[float64](400, 3, 4, .5, 1)
+	for _, without := range []int{0, 1} {
+		parts := []*Moments{momentsOf(t, in, true, 0, 300), momentsOf(t, in, true, 300, 400)}
+		parts[without].Far = nil
+		if err := parts[0].Merge(parts[1]); err != nil || parts[0].Far != nil || parts[0].knowsFar() {
+			t.Errorf("without part %d: %v, %d numbers are known", without, err, len(parts[0].Far))
+		}
+	}
+}
+
+// TestMomentsWithoutNamesStayWithout: their classes are 0 to K−1 after a merge, too.
+func TestMomentsWithoutNamesStayWithout(t *testing.T) {
+	in := gaussian[float64](40, 3, 4, .5, 1)
+	m := momentsOf(t, in, true, 0, 20)
+	if err := m.Merge(momentsOf(t, in, true, 20, 40)); err != nil || m.Values != nil {
+		t.Errorf("%v, %v", m.Values, err)
+	}
+}
+
+// TestTheFarthestRowsJoinAProbe: each stands for itself, unless its label is left out.
+func TestTheFarthestRowsJoinAProbe(t *testing.T) {
+	in := gaussian[float64](2000, 3, 4, .5, 1)
+	rows := in.Train.Features.(*Rows[float64])
+	s := &samples[float64]{src: rows, d: 3, k: 4, class: append([]int32{}, in.Train.Labels...)}
+	squares := make([]float64, 2000)
+	for i := range squares {
+		squares[i] = float64(i)
+	}
+	s.class[1999] = -1
+	p := &probe{k: 4, d: 3, n: 2000, row: []int32{5, 1990}, class: []int32{s.class[5], s.class[1990]}, h: append(append([]float64{}, rows.H[15:18]...), rows.H[5970:5973]...)}
+	got, err := withFarthest(s, p, squares)
+	if err != nil || got.alone != farRows-1 || len(got.row) != farRows || len(got.h) != 3*farRows || len(got.class) != farRows {
+		t.Fatalf("%d alone, rows %v, %v", got.alone, got.row, err)
+	}
+	for i, row := range got.row {
+		if want := int32(1999 - i); i > 0 && row != want || got.class[i] != s.class[row] || got.h[3*i] != rows.H[3*row] {
+			t.Errorf("row %d is %d of class %d: %g", i, row, got.class[i], got.h[3*i])
+		}
+	}
+}
+
+// TestCoordinatesAreScaledToUnitDeviation, but for those that never move.
+func TestCoordinatesAreScaledToUnitDeviation(t *testing.T) {
+	s := &samples[float64]{d: 2}
+	if got := (&cloud[float64]{s: s, total: []float64{4, 1, 1, 0}}).inverseDeviations(); got[0] != .5 || got[1] != 1 {
+		t.Errorf("%g", got)
+	}
+	if got := (&cloud[float64]{s: s, total: []float64{4}, short: []float64{1, 2}}).inverseDeviations(); got[0] != 1 || got[1] != 1 {
+		t.Errorf("short: %g", got)
+	}
+}
+
+// TestMeansOfSeveralSamplesAreMoved: a sum of two is rounded, a single sample is not.
+func TestMeansOfSeveralSamplesAreMoved(t *testing.T) {
+	const d = 64
+	s := &samples[float64]{d: d, k: 3, count: []int{0, 1, 2}, means: slices.Repeat([]float64{2}, 3*d)}
+	s.divideSums(rand.New(rand.NewPCG(1, 2)))
+	for c, want := range []float64{2, 2, 1} {
+		moved := slices.ContainsFunc(s.mean(c), func(x float64) bool { return x != want })
+		if moved != (c == 2) || !(math.Abs(s.mean(c)[0]-want) <= 1e-15) {
+			t.Errorf("%d samples: %g", c, s.mean(c)[:4])
+		}
+	}
+}
+
+// TestAChosenCutOffIsNamed where it leaves out a direction, and none is where rounding alone decides.
+func TestAChosenCutOffIsNamed(t *testing.T) {
+	in := Input[float64]{Train: Memory([]float64{4, 0, 5, 0, -4, .01, -5, .01, 0, -.02, 0, -.03}, 2, []int32{0, 0, 1, 1, 2, 2})}
+	for cut, want := range map[float64]string{1e-3: "1 of 2 directions between class means lie below the chosen rcond", 0: ""} {
+		r := mustMeasure(t, in, Options{Measures: []string{KeyNC1Pinv, KeyRankBetween}, RankCutoff: cut, Uncertainty: true})
+		if got := r.Reason[KeyNC1Pinv]; !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("rcond %g: %q, wanted %q", cut, got, want)
+		}
+	}
+}
+
+// TestOneClassIsApartFromNone: there is no other.
+func TestOneClassIsApartFromNone(t *testing.T) {
+	r := mustMeasure(t, Input[float64]{Train: Memory([]float64{1, 2, 3, 5}, 2, []int32{0, 0})}, Options{})
+	if r.Facts.Apart != nil || len(r.Facts.Lengths) != 1 {
+		t.Errorf("%+v", r.Facts)
 	}
 }

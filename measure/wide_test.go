@@ -323,6 +323,29 @@ func TestScaleOfClassifier(t *testing.T) {
 			if !found || !(math.Abs(got-want[key]) <= 1e-12) || key == KeyAccuracy && !(got > .5) {
 				t.Errorf("W·2^%d: %s is %.17g (missing: %q), want %.17g", exponent, key, got, r.Missing[key], want[key])
 			}
+			if alone := mustMeasure(t, in, Options{Measures: []string{key}}).Measures.of[key]; !(math.Abs(alone-want[key]) <= 1e-12) {
+				t.Errorf("W·2^%d: %s alone is %.17g, want %.17g", exponent, key, alone, want[key])
+			}
+		}
+	}
+}
+
+// TestScaleOfFloat32Features: means whose squares leave float32 are multiplied in float64.
+func TestScaleOfFloat32Features(t *testing.T) {
+	in := gaussian[float32](600, 350, 100, 1e-2, 5)
+	h := in.Train.Features.(*Rows[float32]).H
+	key, want := KeyNC1Pinv, 0.0
+	for _, step := range []int{0, -90, 180} { // 2⁰, 2⁻⁹⁰ and 2⁹⁰
+		for i := range h {
+			h[i] = float32(math.Ldexp(float64(h[i]), step))
+		}
+		r := mustMeasure(t, in, Options{Measures: []string{key}})
+		got, found := r.Measures.of[key]
+		if step == 0 {
+			want = got
+		}
+		if !found || !(want > 0) || !(math.Abs(got-want) <= 1e-6*want) {
+			t.Errorf("after a factor of 2^%d: %.17g (missing: %q), want %.17g", step, got, r.Missing[key], want)
 		}
 	}
 }
