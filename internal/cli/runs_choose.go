@@ -141,14 +141,15 @@ func valuesAtEnd(r *store.Reader, runs []store.Run, name string) (map[string]flo
 	for i, run := range runs {
 		hashes[i] = run.Hash
 	}
-	newest, err := r.NewestEach(hashes, []string{key})
+	newest, err := r.NewestEach(hashes, []string{key, name})
 	if err != nil {
 		return nil, err
 	}
 	values := map[string]float64{}
 	for i, of := range newest {
 		for _, v := range of {
-			if v.Split == split && v.Missing == "" && !math.IsNaN(v.Value) {
+			reported := v.Split == "" && v.Measure == name // by a script, perhaps with dots
+			if _, found := values[hashes[i]]; (reported || !found && v.Split == split && v.Measure == key) && v.Missing == "" && !math.IsNaN(v.Value) {
 				values[hashes[i]] = v.Value
 			}
 		}

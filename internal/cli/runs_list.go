@@ -329,6 +329,9 @@ func scriptInWords(settings map[string]any, differ []string) []string {
 		case key == "run.seed":
 			last = study.InWords([]string{key + "=" + text})
 		default:
+			if _, isText := settings[key].(string); isText { // which may look like a number
+				text = train.Literal(text)
+			}
 			words = append(words, study.InWords([]string{key + "=" + text})...)
 		}
 	}

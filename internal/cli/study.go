@@ -12,6 +12,7 @@ import (
 	"collapse.example/collapse/internal/question"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/reproduce"
+	trainer "collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/spelling"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
@@ -186,6 +187,27 @@ func saveStudy(a *app, lab *store.Lab, f *study.File, items []study.Item) error 
 	if words := study.Displaced(f.Name, before, items, false); words != "" {
 		a.notef("%s\n", words)
 	}
+	return noteLoaded(a, lab.Reader, f)
+}
+
+// looksAtLoaded is of how many finished runs it is asked whether what they have loaded has changed: runs of a study load the same.
+const looksAtLoaded = 3
+
+// noteLoaded says which modules that nothing names have changed since finished runs of a study's script loaded them.
+func noteLoaded(a *app, lab *store.Reader, f *study.File) error {
+	if f.Trainer == nil {
+		return nil
+	}
+	done, err := lab.StudyRuns(f.Name, store.Done)
+	if err != nil {
+		return err
+	}
+	for _, r := range done[max(0, len(done)-looksAtLoaded):] {
+		if changed := trainer.ChangedSince(lab.RunDir(r.Hash)); len(changed) > 0 {
+			a.notef("%s: changed since finished runs loaded it; they stay as they are. [trainer] code, or data for what lies elsewhere, makes a change count\n", format.Few(changed, 3))
+			return nil
+		}
+	}
 	return nil
 }
 
@@ -241,6 +263,9 @@ func dryRunOfScript(a *app, f *study.File, items []study.Item) error {
 		}
 		noteLonger(a, longer)
 		var before []store.StudyRun
+		if err := noteLoaded(a, lab, f); err != nil {
+			return err
+		}
 		if before, err = lab.StudyRuns(f.Name); err == nil {
 			displaced = study.Displaced(f.Name, before, going, true)
 			_, failed, missing, err = study.Counts(lab, items)

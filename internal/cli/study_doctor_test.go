@@ -151,7 +151,7 @@ func TestAGoalIsNotGuessed(t *testing.T) {
 	if want := fmt.Sprintf("sh train.sh %s --wd 0", strings.Replace("--"+best.Settings[0], "=", " ", 1)); best.Command != want {
 		t.Errorf("%s was started by %q, wanted %q", best.Run, best.Command, want)
 	}
-	if out, _ := called(t, 0, "--lab", lab, "study", "status", "found"); !strings.Contains(out, "  best: run "+best.Run[:12]+", files in "+best.Dir+"\n  started as: "+best.Command+"\n  with: "+best.Settings[0]+"\n") {
+	if out, _ := called(t, 0, "--lab", lab, "study", "status", "found"); !strings.Contains(out, "  best: run "+best.Run[:12]+", files in "+best.Dir+"\n  started as: "+best.Command+"\n  with: "+best.Settings[0]+" wd=0\n") {
 		t.Error(out)
 	}
 	if out, _ := called(t, 0, "--lab", lab, "runs", "show", best.Run); !strings.Contains(out, "\ncommand  "+best.Command+"\n") {

@@ -167,17 +167,25 @@ func choicesOf(arguments string) string {
 	return "[" + strings.Join(values, ", ") + "]"
 }
 
+var tomlNumber = regexp.MustCompile(`^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$`)
+
 // pythonValue writes a plain value of Python as TOML.
 func pythonValue(text string) (toml string, ok bool) {
 	switch text {
 	case "True", "False":
 		return strings.ToLower(text), true
 	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+	number := strings.ReplaceAll(text, "_", "")
+	if n, err := strconv.ParseInt(number, 10, 64); err == nil {
 		return strconv.FormatInt(n, 10), true
 	}
-	if x, err := strconv.ParseFloat(text, 64); err == nil && x-x == 0 {
-		return text, !strings.HasPrefix(text, ".") && !strings.HasSuffix(text, ".")
+	if x, err := strconv.ParseFloat(number, 64); err == nil && x-x == 0 {
+		if !tomlNumber.MatchString(number) { // which wants a digit on both sides of a point
+			if number = strconv.FormatFloat(x, 'g', -1, 64); !strings.ContainsAny(number, ".e") {
+				number += ".0"
+			}
+		}
+		return number, true
 	}
 	if n := len(text); n >= 2 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] && !strings.ContainsAny(text[1:n-1], `"'\`) {
 		return strconv.Quote(text[1 : n-1]), true
@@ -220,6 +228,23 @@ func metricOf(script string) string {
 	return "test/loss"
 }
 
+// small and large find metrics of which a small value is better, and of which a large one is.
+var (
+	small = regexp.MustCompile(`(?i)loss|err|mse|mae|rmse|nll|perplexity|ppl`)
+	large = regexp.MustCompile(`(?i)acc|f1|auc|auroc|map|precision|recall|iou|dice|bleu|rouge|r2|reward|hits`)
+)
+
+// goalOf is the goal that a metric's name tells, or a value that asks.
+func goalOf(metric string) string {
+	switch name := metric[strings.LastIndexByte(metric, '/')+1:]; {
+	case small.MatchString(name):
+		return `"min"                      # or "max"`
+	case large.MatchString(name):
+		return `"max"                      # or "min"`
+	}
+	return `"min or max"               # which is better?`
+}
+
 // interpreters start scripts by file extension; any other file is a program.
 var interpreters = map[string]string{".py": "python3", ".sh": "sh", ".jl": "julia", ".R": "Rscript"}
 
@@ -249,7 +274,7 @@ func studyText(script string, module bool, from flags, metric string) string {
 	for _, name := range from.others {
 		base += "# " + name + " =                    # --" + name + " has no plain default in the script\n"
 	}
-	return fmt.Sprintf(studyTemplate, command, strconv.Quote(script), from.epochs, args, base, axis, strconv.Quote(metric), spaceOf(found))
+	return fmt.Sprintf(studyTemplate, command, strconv.Quote(script), from.epochs, args, base, axis, strconv.Quote(metric), goalOf(metric), spaceOf(found))
 }
 
 const studyTemplate = `# A study of my own trainer. Compute it with: collapse study run THIS-FILE
@@ -275,7 +300,7 @@ epochs = %-26s# of a whole run
 # trials = 12
 # min_epochs = 1
 # metric = %-25s# as the script reports it
-# goal = "min"                      # or "max"
+# goal = %s
 # [search.space]                    # uniform, log_uniform, integer, choice; when: docs/internal/recipes.md
 %s`
 

@@ -155,7 +155,7 @@ func endedOf(lab *store.Reader, name string) ([]judge.Run, error) {
 func printJudged(a *app, found judgedStudy) {
 	a.printf("%s: %d of %d runs are finished\n", found.Study, found.Runs, found.Of)
 	if found.stored {
-		a.printf("The claims are those that its file had when it last ran; collapse study judge FILE takes them as they are now.\n")
+		a.notef("the claims are those that its file had when it last ran; collapse study judge FILE takes them as they are now\n")
 	}
 	a.printf("\n")
 	a.printClaims(findings.AskedBy(found.Claims))

@@ -171,8 +171,8 @@ func TestAStudyIsJudgedByItsOwnClaims(t *testing.T) {
 		return byID
 	}
 	for claims, told := range map[string]bool{"mine": true, file: false} {
-		if out, _ := called(t, 0, "--lab", lab, "study", "judge", claims); strings.Contains(out, "takes them as they are now") != told {
-			t.Errorf("%s: %s", claims, out)
+		if out, errs := called(t, 0, "--lab", lab, "study", "judge", claims); strings.Contains(errs, "takes them as they are now") != told || strings.Contains(out, "takes them") {
+			t.Errorf("%s: %s %s", claims, out, errs)
 		}
 	}
 	misspelt := filepath.Join(filepath.Dir(file), "misspelt.toml")
@@ -387,7 +387,7 @@ func TestWhatIsWrongWithAScriptsStudy(t *testing.T) {
 		`args = "flags"|args = "json"`:                       `args is "json"`,
 		`epochs = 4|epochs = 4` + "\nepoch = 3":              "unknown key trainer.epoch",
 		"lr = 0.1|run.batch = 5":                             "the lab's own section",
-		"lr = 0.1|\"a b\" = 5":                               "wanted a name of letters",
+		"lr = 0.1|\"a b\" = 5":                               "wanted a name of Latin letters",
 		"lr = 0.1|lr = 2020-01-01T00:00:00Z\nrun.epochs = 0": "wanted 1 to",
 		"[grid]|[grid]\nlr = []":                             "[grid] lr has no values",
 	} {

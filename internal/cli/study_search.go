@@ -32,6 +32,9 @@ func (c *studyRunCmd) search(a *app, f *study.File, o coordinator.Options) error
 		return err
 	}
 	defer c.beside(a)()
+	if err := noteLoaded(a, lab.Reader, f); err != nil {
+		return err
+	}
 	done, err := runSearch(a, lab, f, o)
 	if err != nil {
 		return err
@@ -51,11 +54,14 @@ func dryRunOfSearch(a *app, f *study.File) error {
 		if counted, next, displaced, err = trials.Foresee(lab, f); err != nil {
 			return err
 		}
+		if err := noteLoaded(a, lab, f); err != nil {
+			return err
+		}
 		told["counted"], told["next"] = counted, next
 	}
 	return a.emit(told, func() {
-		a.printf("%s: a search of %d trials of at most %d epochs%s (%s, %s); the cost of a trial depends on how far it gets\n",
-			f.Name, f.Search.Trials, f.Search.Epochs, inEach(f), f.Search.Sampler, f.Search.Schedule)
+		a.printf("%s: a search of %s of at most %d epochs%s (%s, %s); the cost of a trial depends on how far it gets\n",
+			f.Name, format.Count(f.Places()[0].Trials(), "trial"), f.Search.Epochs, inEach(f), f.Search.Sampler, f.Search.Schedule)
 		if counted > 0 {
 			a.printf("%s of the lab count; %s would be next\n", format.Count(counted, "finished run"), format.Count(next, "run"))
 		}

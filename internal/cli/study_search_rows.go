@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/trials"
+	"collapse.example/collapse/internal/train"
 )
 
 // searchRow is the JSON of the search of one combination of the grid.
@@ -59,6 +61,7 @@ type trialRow struct {
 	// Config are the settings by name; Checkpoint is the folder of the newest checkpoint, "" if there is none.
 	Config     map[string]any `json:"config,omitempty"`
 	Checkpoint string         `json:"checkpoint,omitempty"`
+	shared     []string       // settings that all runs of the study share
 }
 
 func trialRowOf(lab *store.Reader, r trials.Row) trialRow {
@@ -95,11 +98,22 @@ func settingsByName(settings []string) map[string]any {
 	return config
 }
 
-// readCode finds the code of a script's run.
+// readCode finds the code of a script's run, and the settings that all of its study's runs share.
 func (t *trialRow) readCode(lab *store.Reader) error {
 	run, err := lab.Run(t.Run)
 	if err != nil || run.Kind != store.Script {
 		return err
+	}
+	settings, _, err := study.Settings([]store.Run{run})
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(settings[0])) {
+		if _, said := t.Config[key]; said || strings.HasPrefix(key, "trainer.") || strings.HasPrefix(key, "run.") {
+			continue
+		}
+		t.Config[key] = settings[0][key]
+		t.shared = append(t.shared, key+"="+train.Literal(settings[0][key]))
 	}
 	t.Code, t.Copy = trainer.CodeWords(t.Dir, run.Config), trainer.Copy(t.Dir, run.Config)
 	return nil
@@ -241,7 +255,7 @@ func (s searchRow) printBest(a *app, t trialRow) {
 	}
 	if t.Command != "" {
 		a.print("  started as: " + safetext.Line(t.Command) + "\n") // not folded, to be copied
-		a.print("  with: " + safetext.Line(strings.Join(t.Settings, " ")) + "\n")
+		a.print("  with: " + safetext.Line(strings.Join(slices.Concat(t.Settings, t.shared), " ")) + "\n")
 	}
 	if t.Checkpoint != "" {
 		a.print("  its checkpoint: " + safetext.Line(t.Checkpoint) + "\n")

@@ -29,7 +29,7 @@ func TestAStudyGetsAnotherName(t *testing.T) {
 	if out, errs := called(t, 0, "--lab", other, "study", "list", "--tag", "papr"); !strings.Contains(out+errs, "no study has the tag papr") {
 		t.Error(out, errs)
 	}
-	for wrong, want := range map[string]string{"a b": "wanted letters", "yours": "already"} {
+	for wrong, want := range map[string]string{"a b": "wanted Latin letters", "yours": "already"} {
 		if _, errs := called(t, map[bool]int{true: exitUsage, false: 1}[wrong == "a b"], "--lab", lab, "study", "rename", "yours", wrong); !strings.Contains(errs, want) {
 			t.Errorf("%q: %s", wrong, errs)
 		}

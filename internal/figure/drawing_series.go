@@ -129,8 +129,7 @@ func (s DrawingPanel) points(runs []*judge.JudgedRun, unit float64) []point {
 func (s DrawingPanel) eachPoint(r *judge.JudgedRun, add func(key string, x, y float64)) {
 	switch s.X {
 	case "epoch":
-		split, layer, key := judge.SplitName(s.Y)
-		for _, p := range r.Rows(split, layer, key) {
+		for _, p := range r.Named(s.Y) {
 			if p.Missing == "" {
 				add(strconv.FormatInt(p.Step, 10), float64(p.Step), p.Value)
 			}

@@ -243,18 +243,18 @@ type track struct {
 	step, mean, lo, hi chart.Numbers
 	n                  []int
 	runs               int
-	until              float64          // the last epoch of any of these rows, with or without a value
-	missing            string           // why one has none there; "" if it has one
-	rows               map[float64]bool // epochs of all rows, with or without a value
+	until              float64         // the last epoch of any of these rows, with or without a value
+	missing            string          // why one has none there; "" if it has one
+	rows               map[float64]int // epochs of all rows, with or without a value, and how many runs have one
 }
 
 func overSeeds(runs []*judge.JudgedRun, split, key string, unit float64) track {
 	var all []store.Point
-	t := track{rows: map[float64]bool{}}
+	t := track{rows: map[float64]int{}}
 	for _, s := range runs {
 		pts := s.Series(split, key)
 		for _, p := range s.Rows(split, "", key) {
-			t.rows[float64(p.Step)] = true
+			t.rows[float64(p.Step)]++
 			if float64(p.Step) >= t.until {
 				t.until, t.missing = float64(p.Step), p.Missing
 			}
@@ -283,17 +283,27 @@ func overSeeds(runs []*judge.JudgedRun, split, key string, unit float64) track {
 
 func (t track) row(key, split, curve string) []string {
 	last := len(t.mean) - 1
-	for last > 0 && t.n[last] < t.runs { // a mean over ever fewer runs is none of the others
+	for last > 0 && t.rows[t.step[last]] < t.runs { // a mean over ever fewer runs, since others have ended, is none of theirs
 		last--
 	}
+	at := ""
 	if last < len(t.mean)-1 {
 		t.until = t.step[last]
+		at = fmt.Sprintf(" at epoch %g", t.until)
 	}
-	row := []string{key, split, curve, strconv.Itoa(t.runs), format.Digits(t.mean[0]), t.halfWay()}
+	row := []string{key, split, curve, strconv.Itoa(t.runs), t.cell(0, ""), t.halfWay()}
 	if t.step[last] < t.until { // an older value is not the last
 		return append(row, "–", "–", "–")
 	}
-	return append(row, format.Digits(t.mean[last]), format.Digits(t.lo[last]), format.Digits(t.hi[last]))
+	return append(row, t.cell(last, at), format.Digits(t.lo[last]), format.Digits(t.hi[last]))
+}
+
+// cell is the mean at a step, with the epoch if that is not the one of the column, and with the number of runs if some have no value there.
+func (t track) cell(i int, at string) string {
+	if t.n[i] < t.runs {
+		at += fmt.Sprintf(" (%d of %d runs)", t.n[i], t.runs)
+	}
+	return format.Digits(t.mean[i]) + at
 }
 
 // halfWay is the value at the epoch nearest to the middle; a dash if there is none there.
@@ -305,7 +315,7 @@ func (t track) halfWay() string {
 		}
 	}
 	if i := slices.Index(t.step, half); i >= 0 {
-		return format.Digits(t.mean[i])
+		return t.cell(i, "")
 	}
 	return "–"
 }

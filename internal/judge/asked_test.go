@@ -179,7 +179,7 @@ func TestQuestionsAreAnsweredSeedBySeed(t *testing.T) {
 		q.seen = seen
 		q.compare(t, answers.Claims[0], all, seen)
 	}
-	for _, name := range append(reasons, "answer", "none", "except", "no run is finished", "no run of", "the terminal phase", "same run") {
+	for _, name := range append(reasons, "answer", "none", "except", "no finished run has ", "no run of", "the terminal phase", "same run") {
 		if seen[name] == 0 {
 			t.Errorf("no world with %q, of %v", name, seen)
 		}
@@ -199,7 +199,7 @@ func (q question) compare(t *testing.T, claim judge.Claim, all []made, seen map[
 	if !slices.Equal(claim.Statistics, notes) {
 		t.Fatalf("%q, want %q", claim.Statistics, notes)
 	}
-	q.blocked(t, claim, about, kept, seen)
+	q.blocked(t, claim, all, about, kept, seen)
 	if len(q.cells(kept)) == 0 || len(kept) == 0 {
 		if claim.Effect != nil || claim.Verdict != judge.CannotTell {
 			t.Fatalf("of no runs: %+v", claim)
@@ -252,7 +252,7 @@ func sameNumber(t *testing.T, q question, got, want float64) {
 }
 
 // blocked compares what stands in the way of a verdict.
-func (q question) blocked(t *testing.T, claim judge.Claim, about, kept []made, seen map[string]int) {
+func (q question) blocked(t *testing.T, claim judge.Claim, runs, about, kept []made, seen map[string]int) {
 	t.Helper()
 	inside := pick(about, func(m made) bool { return q.Runs == "" || m.degenerate == (q.Runs == "degenerate") })
 	all, judged, there := kinds(inside), kinds(kept), kinds(about)
@@ -270,6 +270,8 @@ func (q question) blocked(t *testing.T, claim judge.Claim, about, kept []made, s
 	switch {
 	case len(all) < len(there):
 		want = fmt.Sprintf("no run of %s is %s (M-D Fig. 4)", count(len(there)-len(all), "configuration"), q.Runs)
+	case len(all) == 0 && len(runs) > 0:
+		want = "no finished run has "
 	case len(all) == 0:
 		want = "no run is finished"
 	case len(short) > 0:
@@ -281,7 +283,7 @@ func (q question) blocked(t *testing.T, claim judge.Claim, about, kept []made, s
 	default:
 		want = sameSeeds(kept)
 	}
-	for _, name := range []string{"no run is finished", "no run of", "the terminal phase", "same run"} {
+	for _, name := range []string{"no finished run has ", "no run of", "the terminal phase", "same run"} {
 		if strings.Contains(want, name) {
 			seen[name]++
 		}

@@ -119,8 +119,11 @@ func evaluate(p *vm.Program, of sample, unit string) (float64, error) {
 		return math.NaN(), err
 	}
 	v := out.(float64)
-	if math.IsNaN(v) || math.IsInf(v, 0) || unit == LogRatio && v <= 0 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return math.NaN(), fmt.Errorf("its value is %g", v)
+	}
+	if unit == LogRatio && v <= 0 {
+		return math.NaN(), fmt.Errorf("its value is %g, and a log-ratio needs positive ones", v)
 	}
 	return v, nil
 }

@@ -68,8 +68,17 @@ func (s Statement) eligible(done []*JudgedRun) (e eligible) {
 	if keys := s.averaged(e.kept); len(keys) > 0 {
 		e.notes = append(e.notes, averagedOver+format.List(keys)+`; with cells = ["`+strings.Join(keys, `", "`)+`"] each would be judged`)
 	}
-	e.blocked = cmp.Or(t.blocked(s.Runs), sameRuns(e.kept))
+	e.blocked = cmp.Or(s.nowhere(e.all, done), t.blocked(s.Runs), sameRuns(e.kept))
 	return e
+}
+
+// nowhere says that finished runs there are, and where selects none; "" if it selects some.
+func (s Statement) nowhere(selected, done []*JudgedRun) string {
+	if len(selected) > 0 || len(done) == 0 {
+		return ""
+	}
+	where := []selection{s.Where}
+	return "no finished run has " + settingsText(where) + sample{runs: done}.nearValue(where)
 }
 
 // withSeeds are the runs with a seed, if a script has any, and how many others there are.

@@ -113,18 +113,17 @@ func (r *JudgedRun) Value(name string, fraction float64) (float64, error) {
 		}
 		return v, nil
 	}
-	split, layer, key := SplitName(name)
-	if split == derivedSplit {
+	if split, _, key := SplitName(name); split == derivedSplit {
 		return r.derived(key, fraction)
 	}
-	points := r.Rows(split, layer, key)
-	if len(points) == 0 { // a script may report names with dots
-		points = r.Rows("", "", name)
-	}
+	points := r.Named(name)
 	if len(points) == 0 {
 		return 0, fmt.Errorf("run %.12s has no %s%s", r.Hash, name, spelling.Suggestion(name, r.ownNames()))
 	}
 	if fraction == atStart && points[0].Step > 0 {
+		if r.Kind == store.Script {
+			return 0, fmt.Errorf("run %.12s was not measured at epoch 0: a script's epochs begin with 1", r.Hash)
+		}
 		return 0, fmt.Errorf("run %.12s was not measured at epoch 0 (run.measure_start)", r.Hash)
 	}
 	wanted := math.Max(fraction, 0) * float64(r.LastStep())
@@ -134,7 +133,7 @@ func (r *JudgedRun) Value(name string, fraction float64) (float64, error) {
 			best = p
 		}
 	}
-	if last := float64(r.LastStep()); fraction > 0 && math.Abs(float64(best.Step)-wanted) > last/8 {
+	if last := float64(r.LastStep()); fraction > 0 && math.Abs(float64(best.Step)-wanted) > max(last/8, 1) {
 		return 0, fmt.Errorf("run %.12s was not measured near epoch %.0f; the nearest is %d", r.Hash, wanted, best.Step)
 	}
 	if best.Missing != "" {
@@ -143,9 +142,10 @@ func (r *JudgedRun) Value(name string, fraction float64) (float64, error) {
 	return best.Value, nil
 }
 
-// SplitName splits "split.measure" or "split@layer.measure", a layer's name may contain dots; or "split/measure", as scripts report it.
+// SplitName splits "split.measure" or "split@layer.measure", a layer's name may contain dots and slashes; or "split/measure", as scripts
+// report it, such as val/map@0.5.
 func SplitName(name string) (split, layer, key string) {
-	if split, key, reported := strings.Cut(name, "/"); reported && !strings.Contains(name, "@") {
+	if split, key, reported := strings.Cut(name, "/"); reported && !strings.Contains(split, "@") {
 		return split, "", key
 	}
 	where, key := "", name

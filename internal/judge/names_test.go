@@ -12,6 +12,9 @@ func TestSplitName(t *testing.T) {
 		"train@layer1.0.nc1_pinv":   {"train", "layer1.0", "nc1_pinv"},
 		"test@features.3.cdnv":      {"test", "features.3", "cdnv"},
 		"images_per_s":              {"", "", "images_per_s"},
+		"train@blocks/3.cdnv":       {"train", "blocks/3", "cdnv"},
+		"val/map@0.5":               {"val", "", "map@0.5"},
+		"recall@10":                 {"", "", "recall@10"},
 		"train@layer4.1.conv2.cdnv": {"train", "layer4.1.conv2", "cdnv"},
 	} {
 		split, layer, key := SplitName(name)

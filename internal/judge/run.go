@@ -112,6 +112,14 @@ func (r *Run) Rows(split, layer, measure string) []store.Point {
 	return r.series[key]
 }
 
+// Named returns the rows of a value by epoch: of what a script has reported under this very name, or of a split's measure in a layer.
+func (r *Run) Named(name string) []store.Point {
+	if points := r.Rows("", "", name); len(points) > 0 {
+		return points
+	}
+	return r.Rows(SplitName(name))
+}
+
 // all is every series of the run.
 func (r *Run) all() map[SeriesKey][]store.Point {
 	if r.source != nil {

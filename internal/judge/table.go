@@ -146,8 +146,7 @@ func Missed(runs []*JudgedRun, name string) string {
 
 // commonEpoch is the last epoch at which every run that has a value at all has one.
 func commonEpoch(done []*JudgedRun, name string) (int64, error) {
-	split, layer, key := SplitName(name)
-	if split == derivedSplit {
+	if split, _, _ := SplitName(name); split == derivedSplit {
 		return constant, nil
 	}
 	have, with := map[int64]int{}, 0
@@ -156,10 +155,7 @@ func commonEpoch(done []*JudgedRun, name string) (int64, error) {
 		if _, setting := s.Settings[name]; setting {
 			return constant, nil
 		}
-		points := s.Rows(split, layer, key)
-		if len(points) == 0 {
-			points = s.Rows("", "", name)
-		}
+		points := s.Named(name)
 		if len(points) > 0 {
 			with++
 		} else if reported == nil {
@@ -220,12 +216,7 @@ func (r *JudgedRun) valueAt(name string, epoch int64) (float64, error) {
 	if epoch == constant {
 		return r.Value(name, 1)
 	}
-	split, layer, key := SplitName(name)
-	points := r.Rows(split, layer, key)
-	if len(points) == 0 {
-		points = r.Rows("", "", name)
-	}
-	for _, p := range points {
+	for _, p := range r.Named(name) {
 		if p.Step == epoch {
 			if p.Missing != "" {
 				return 0, fmt.Errorf("%s of run %.12s is missing: %s", name, r.Hash, p.Missing)

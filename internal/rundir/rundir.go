@@ -10,6 +10,7 @@
 //	starts-over                     the run's script does not continue from checkpoints; an empty file
 //	rows-only                       says that a copy has left the run's other files behind
 //	code.sha256                     the digests of the code that it used, as sha256sum writes them
+//	loaded.sha256                   the digests of modules that it has loaded and that are part neither of its code nor of its data
 //	command.txt                     how the newest attempt of such a script was started, as a shell takes it
 //	script.log                      what a run of somebody's own script wrote to its output; script.log.old is what came before
 //	.script/<generation>/           what an attempt of such a run and the lab tell each other; gone when the attempt has ended
@@ -69,6 +70,7 @@ func (d Dir) HasRowsOnly() bool {
 }
 
 func (d Dir) ScriptCode() string    { return d.path("code.sha256") }
+func (d Dir) ScriptLoaded() string  { return d.path("loaded.sha256") }
 func (d Dir) ScriptCommand() string { return d.path("command.txt") }
 
 // StartsOver is a file that says that the run's script does not continue from checkpoints.

@@ -169,7 +169,7 @@ func TestEveryFileIsWrittenUnderItsName(t *testing.T) {
 func TestNamesInAFolder(t *testing.T) {
 	d := Dir("run")
 	for got, want := range map[string]string{
-		d.ScriptLog(): "script.log", d.ScriptCommand(): "command.txt", d.RowsOnly(): "rows-only", d.ScriptCode(): "code.sha256", d.Workspaces(): ".script", d.ArrivingCheckpoint(): "ckpt/.tmp", d.Exchange(): ".engine", d.FetchedCheckpoint(): "ckpt/.fetched",
+		d.ScriptLog(): "script.log", d.ScriptCommand(): "command.txt", d.RowsOnly(): "rows-only", d.ScriptCode(): "code.sha256", d.ScriptLoaded(): "loaded.sha256", d.Workspaces(): ".script", d.ArrivingCheckpoint(): "ckpt/.tmp", d.Exchange(): ".engine", d.FetchedCheckpoint(): "ckpt/.fetched",
 		d.Config(): "config.toml", d.Checkpoint(7): "ckpt/7", d.Frame(8): "frames/8.npz", d.Features(9): "features/9", d.FinalFeatures(): "features.npz", d.CheckpointsDir(): "ckpt",
 	} {
 		if got != filepath.Join("run", filepath.FromSlash(want)) {

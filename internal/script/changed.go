@@ -4,11 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-
-	"collapse.example/collapse/internal/format"
 )
 
 // codeIn returns the folder in which a run starts: that of its code or, if that has changed, of the copy that its study has kept.
@@ -47,27 +42,6 @@ func (j *job) codeStays(loaded []string) error {
 		return err
 	}
 	return fmt.Errorf("script: %s %s after the script had started, perhaps before it was read: it goes on after epoch %d with the code as it was", changed.Path, changed.Why, j.last)
-}
-
-// unnamed tells of files that the script has read and that are not part of its code: beside it, or outside its folder and not among the data.
-func (j *job) unnamed(loaded []string) {
-	var beside, outside []string
-	for _, name := range loaded {
-		switch slashed := filepath.ToSlash(name); {
-		case filepath.IsAbs(name):
-			if sum, err := digestOnce(name); err != nil || !slices.Contains(j.spec.Data, sum) {
-				outside = append(outside, name)
-			}
-		case j.spec.Code[slashed] == "" && filepath.IsLocal(name) && !strings.HasPrefix(name, ".") && !strings.Contains(slashed, "-packages/"):
-			beside = append(beside, slashed)
-		}
-	}
-	if len(beside) > 0 {
-		j.opts.note(fmt.Sprintf("the script has loaded %s, which [trainer] code does not name: a change of it makes no new runs", format.Few(beside, 3)))
-	}
-	if len(outside) > 0 {
-		j.opts.note(fmt.Sprintf("the script has loaded %s from outside its folder: a change of it makes no new runs unless [trainer] data names it", format.Few(outside, 3)))
-	}
 }
 
 // unlessCodeChanged returns err, unless err says that the run has failed and the code in the user's folder is no longer the run's: a script

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -56,13 +55,7 @@ const mostSums = 1 << 20
 // CodeOf are the digests of the code that the newest attempt of a run used, by the list in its folder, or that identifies the run, by its
 // configuration: those may differ where a study says that other code is the same.
 func CodeOf(dir string, config []byte) (map[string]string, error) {
-	used := map[string]string{}
-	for line := range strings.Lines(string(endOf(dir, rundir.Dir(dir).ScriptCode(), mostSums))) {
-		if sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  "); ok && digestRule.MatchString(sum) {
-			used[name] = sum
-		}
-	}
-	if len(used) > 0 {
+	if used := readSums(dir, rundir.Dir(dir).ScriptCode()); len(used) > 0 {
 		return used, nil
 	}
 	var c struct {

@@ -31,7 +31,10 @@ func TestImports(t *testing.T) {
 		"guarded.py":          "",
 		"fallback.py":         "",
 		"second.py":           "",
-		"sub/run.py":          "import beside, layers\n",
+		"sub/run.py":          "import beside, above, plot\n",
+		"sub/plot.py":         "",
+		"plot.py":             "",
+		"above.py":            "",
 		"sub/beside.py":       "",
 		"train.sh":            "import layers\n",
 		"../outside.py":       "",
@@ -50,7 +53,7 @@ func TestImports(t *testing.T) {
 			"tools/__init__.py", "tools/colours.py", "tools/plot.py", "tools/shades.py"}},
 		{[]string{"data/load.py", "data/more.py"}, []string{"data/__init__.py"}},
 		{[]string{"layers.py"}, nil},
-		{[]string{"sub/run.py"}, []string{"sub/beside.py"}},
+		{[]string{"sub/run.py"}, []string{"above.py", "sub/beside.py", "sub/plot.py"}},
 		{[]string{"train.sh"}, nil},
 	} {
 		got, err := Imports(folder, c.from)

@@ -114,6 +114,7 @@ type job struct {
 	from, last   int       // the epoch after which it continues, and the one last reported
 	marked       time.Time // when the last report was applied, or the start
 	names        map[string]bool
+	loaded       map[string]string // digests of files that the script has read and that no list names
 	unstored     []store.EpochRows // reported, not yet stored
 	rowsUnstored int
 	foreign      int       // number of lines of other generations or runs

@@ -2,11 +2,8 @@ package script
 
 import (
 	"bytes"
-	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 
@@ -96,11 +93,8 @@ func lastOf(text []byte, n int) string {
 // noteStart notes how a script is started, for Command, and with which code, for CodeOf. Like output, that is no result, so that a full disk is
 // noticed elsewhere.
 func noteStart(dir rundir.Dir, line []string, code map[string]string) {
-	var sums strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(code)) {
-		fmt.Fprintf(&sums, "%s  %s\n", code[name], name)
-	}
-	_ = os.WriteFile(dir.ScriptCode(), []byte(sums.String()), 0o666)
+	_ = os.WriteFile(dir.ScriptCode(), sumsOf(code), 0o666)
+	_ = os.Remove(dir.ScriptLoaded()) // of an earlier attempt
 	words := make([]string, len(line))
 	for i, word := range line {
 		words[i] = format.ShellWord(word)

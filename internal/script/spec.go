@@ -72,7 +72,7 @@ func CheckKey(key string) string {
 	case strings.HasPrefix(key, "run.") || strings.HasPrefix(key, "trainer.") || key == "run" || key == "trainer":
 		return fmt.Sprintf("is the lab's own section, of which only %s and %s can be set; choose another name", EpochsKey, SeedKey)
 	case !keyRule.MatchString(key):
-		return "wanted a name of letters, digits, '_', '-' and '.', at most 100, such as lr or optim.lr"
+		return "wanted a name of Latin letters, digits, '_', '-' and '.', at most 100, such as lr or optim.lr"
 	}
 	return ""
 }

@@ -35,6 +35,9 @@ func Displaced(name string, before []store.StudyRun, items []Item, would bool) s
 			how += ", or, if the runs are the same, with this line, and no other same_as, under [trainer]: " + line
 		}
 	}
+	if epochs := horizonChanged(before, items); epochs > 0 {
+		why, how = fmt.Sprintf("which were made for %s", format.Count(epochs, "epoch")), "once the number of epochs is as it was"
+	}
 	if dataChanged(before, items) {
 		why, how = "whose data were others", "once the data are as they were"
 	}
@@ -89,6 +92,22 @@ func dataChanged(before []store.StudyRun, items []Item) bool {
 		was, err := specOf(r.Payload)
 		return err == nil && !slices.Equal(was.Data, now.Data)
 	})
+}
+
+// horizonChanged is the number of epochs for which all runs of a script were made, if it is not that of the items; otherwise 0.
+func horizonChanged(before []store.StudyRun, items []Item) (epochs int) {
+	if len(items) == 0 || items[0].Spec.Kind != store.Script || len(changedFiles(before, items)) > 0 {
+		return 0
+	}
+	now, err := specOf(items[0].Payload)
+	for _, r := range before {
+		was, wrong := specOf(r.Payload)
+		if err != nil || wrong != nil || was.Horizon == now.Horizon || epochs > 0 && was.Horizon != epochs {
+			return 0
+		}
+		epochs = was.Horizon
+	}
+	return epochs
 }
 
 // begunOf are the runs that somebody has begun.

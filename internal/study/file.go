@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -18,6 +19,7 @@ import (
 
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/train"
 	"collapse.example/collapse/internal/unknownkeys"
 )
@@ -81,7 +83,16 @@ func ReadFile(path string, overrides []string, seeds int) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("study: %w", err)
 	}
-	return ParseFile(path, text, overrides, seeds)
+	f, err := ParseFile(path, text, overrides, seeds)
+	if err != nil || len(f.seeds) == 0 {
+		return f, err
+	}
+	for _, s := range f.base { // ParseFile reads what earlier versions have accepted
+		if value, given := strings.CutPrefix(s, script.SeedKey+"="); given {
+			return nil, &FileError{File: path, Problems: []string{fmt.Sprintf("%s is %s, and seeds asks for other seeds; leave one out, or give the seeds as a list: seeds = [%s]", script.SeedKey, value, value)}}
+		}
+	}
+	return f, nil
 }
 
 var nameRule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`) })
@@ -89,7 +100,7 @@ var nameRule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // CheckName returns an error for what cannot be the name of a study.
 func CheckName(name string) error {
 	if !nameRule().MatchString(name) {
-		return fmt.Errorf("%q; wanted letters, digits, '.', '_' and '-', at most 100", name)
+		return fmt.Errorf("%q; wanted Latin letters, digits, '.', '_' and '-', at most 100", name)
 	}
 	return nil
 }
@@ -151,7 +162,7 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 	}
 	f.readSeeds(tree.Study.Seeds, bad)
 	f.readSearch(tree.Search, bad)
-	if slices.ContainsFunc(f.axes, func(a axis) bool { return a.key == "run.seed" }) && len(f.seeds) > 0 {
+	if slices.ContainsFunc(f.axes, func(a axis) bool { return a.key == script.SeedKey }) && len(f.seeds) > 0 {
 		bad.add("seeds and [grid] run.seed both list seeds; leave one out")
 	}
 	sort.Slice(f.axes, func(i, j int) bool { a, b := &f.axes[i], &f.axes[j]; return strings.Compare(a.key, b.key) < 0 })
@@ -285,6 +296,15 @@ func (f *File) override(overrides []string, bad *FileError) {
 	}
 }
 
+// numbers reports whether a text is several numbers with commas between them.
+func numbers(text string) bool {
+	parts := strings.Split(text, ",")
+	return len(parts) > 1 && !slices.ContainsFunc(parts, func(part string) bool {
+		_, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		return err != nil
+	})
+}
+
 // asInFile is a value by hand in the type that a script's setting has in the file: text stays text, whatever it looks like.
 func (f *File) asInFile(key, value string, bad *FileError) (string, bool) {
 	if f.Trainer == nil || strings.HasPrefix(value, "[") {
@@ -301,6 +321,10 @@ func (f *File) asInFile(key, value string, bad *FileError) (string, bool) {
 			now = a.values[0]
 		}
 	}
+	if now == "" && slices.Contains([]string{"seeds", "study.seeds"}, key) {
+		bad.add("--set %s=%s: it is no setting of the file; --seeds %s gives the study seeds", key, value, value)
+		return value, false
+	}
 	was, _, err1 := train.Axis("", now)
 	is, _, err2 := train.Axis("", value)
 	if now == "" || err1 != nil || err2 != nil {
@@ -316,6 +340,12 @@ func (f *File) asInFile(key, value string, bad *FileError) (string, bool) {
 		return value, false
 	case text && !text2:
 		return train.Literal(value), true
+	case !text && text2 && numbers(value):
+		bad.add("--set %s=%s: it is %s in the file; several values are a list: --set '%s=[%s]'", key, value, now, key, value)
+		return value, false
+	case !text && value == "":
+		bad.add("--set %s=: it is %s in the file; wanted a value", key, now)
+		return value, false
 	}
 	return value, true
 }

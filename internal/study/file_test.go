@@ -98,7 +98,7 @@ func TestEveryProblemOfAFileIsNamed(t *testing.T) {
 		"seeds":    {"[study]\nseeds = 'many'\n", []string{"a number of seeds"}},
 		"none":     {"[study]\nseeds = 0\n", []string{"at least 1"}},
 		"twice":    {"[study]\nseeds = 2\n[grid]\nrun.seed = [1]\n", []string{"both list seeds"}},
-		"name":     {"[study]\nname = 'a/b'\n", []string{"wanted letters"}},
+		"name":     {"[study]\nname = 'a/b'\n", []string{"wanted Latin letters"}},
 	} {
 		_, err := study.ParseFile("x.toml", []byte(c.text), nil, 0)
 		var bad *study.FileError

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"collapse.example/collapse/internal/script"
 	"collapse.example/collapse/internal/search"
 	"collapse.example/collapse/internal/train"
 )
@@ -78,7 +79,7 @@ func (f *File) withSeeds(axes []axis) []axis {
 	if len(f.seeds) == 0 {
 		return axes
 	}
-	a := axis{key: "run.seed"}
+	a := axis{key: script.SeedKey}
 	for _, s := range f.seeds {
 		a.values = append(a.values, strconv.FormatUint(s, 10))
 	}

@@ -53,11 +53,12 @@ type Search struct {
 	final                                 []axis
 	split, measure                        string
 	own                                   bool // a script's
+	dotted                                bool // a script's metric that is written as split.measure, which may be its whole name
 }
 
 // MetricName is the metric as people write it: a script's as the script reports it, such as val/f1.
 func (d *Search) MetricName() string {
-	if d.own && d.split != "" {
+	if d.own && !d.dotted && d.split != "" {
 		return d.split + "/" + d.measure
 	}
 	return d.Metric
@@ -188,9 +189,27 @@ func (p SearchParam) text(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// Key is the metric as a key of the lab.
-func (d *Search) Key() store.Key {
-	return store.Key{Series: "epoch", Split: d.split, Measure: d.measure}
+// Keys are those of the lab that the metric may be, the first of which a run has values: scripts may report names with dots.
+func (d *Search) Keys() []store.Key {
+	keys := []store.Key{{Series: "epoch", Split: d.split, Measure: d.measure}}
+	if d.dotted {
+		keys = append([]store.Key{{Series: "epoch", Measure: d.Metric}}, keys...)
+	}
+	return keys
+}
+
+// nameKey takes the metric apart; it reports whether it names a split.
+func (d *Search) nameKey() (found bool) {
+	if d.split, d.measure, found = strings.Cut(d.Metric, "/"); found { // as a script reports it
+		d.Metric = d.split + "." + d.measure
+		return true
+	}
+	if d.split, d.measure, found = strings.Cut(d.Metric, "."); found {
+		d.dotted = d.own
+		return true
+	}
+	d.split, d.measure = "", d.Metric // which a script may report
+	return d.Metric == ""
 }
 
 // config returns the search of one place.

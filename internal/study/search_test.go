@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,8 +162,8 @@ func TestAMetricWithoutASplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if key := (store.Key{Series: "epoch", Measure: "error"}); f.Search.Key() != key || f.Search.Goal != study.GoalMin {
-		t.Errorf("%v, %s", f.Search.Key(), f.Search.Goal)
+	if key := (store.Key{Series: "epoch", Measure: "error"}); !slices.Equal(f.Search.Keys(), []store.Key{key}) || f.Search.Goal != study.GoalMin {
+		t.Errorf("%v, %s", f.Search.Keys(), f.Search.Goal)
 	}
 	if _, err := study.ParseFile("s.toml", fmt.Appendf(nil, file, "", "\"optim.lr\""), nil, 0); err == nil || !strings.Contains(err.Error(), `metric is "error"; wanted split.measure`) {
 		t.Errorf("of training: %v", err)

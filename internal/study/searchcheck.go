@@ -14,14 +14,9 @@ import (
 // check completes the definition from the study's base and reports what is impossible.
 func (d *Search) check(f *File, bad *FileError) {
 	epochs, every, ok := f.subject.search(d, f, bad)
-	var found bool
 	d.own = f.Trainer != nil
-	d.Metric = strings.Replace(d.Metric, "/", ".", 1) // as a script reports it
-	if d.split, d.measure, found = strings.Cut(d.Metric, "."); !found && d.Metric != "" {
-		d.split, d.measure = "", d.Metric // which a script may report
-		if f.Trainer == nil {
-			bad.add("[search] metric is %q; wanted split.measure, such as validation.accuracy", d.Metric)
-		}
+	if !d.nameKey() && f.Trainer == nil {
+		bad.add("[search] metric is %q; wanted split.measure, such as validation.accuracy", d.Metric)
 	}
 	d.checkGoal(bad)
 	before := len(bad.Problems)

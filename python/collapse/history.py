@@ -49,10 +49,11 @@ class History:
         after resuming from a checkpoint, that epoch is replaced by these numbers and all later epochs are dropped."""
         epoch = int(epoch)
         numbers = {}
+        if result is not None and "measures" not in result:
+            raise TypeError("collapse: History.add takes what measure() returns; numbers of your own go by name: add(%d, **{\"test/loss\": 0.5})" % epoch)
         for key, x in {} if result is None else result["measures"].items():
             numbers[_filed(split, key)] = float(x)
-        for key, x in values.items():
-            numbers[key] = _number(key, x)
+        numbers.update({key: _number(key, x) for key, x in values.items() if x is not None})  # None: not measured
         if self.epochs and self.epochs[-1][0] == epoch and not set(numbers) & set(self.epochs[-1][1]):
             self.epochs[-1][1].update(numbers)
             self._write_all()

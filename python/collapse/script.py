@@ -217,7 +217,10 @@ class Run(NoRun):
             raise RuntimeError("collapse: the run goes on after epoch %d, and nothing has read run.state, the folder of its checkpoint: "
                                "load it before training, or the numbers are of a model that began anew" % self.from_epoch)
         self._stay()
-        event = {"epoch": epoch, "values": {name: _plain(name, x) for name, x in values.items()}, "features": self._captured}
+        whole = int(epoch)
+        if whole != epoch:
+            raise ValueError("collapse: report: the epoch is %r; a whole number is wanted" % (epoch,))
+        event = {"epoch": whole, "values": {name: _plain(name, x) for name, x in values.items()}, "features": self._captured}
         loaded = self._loaded()
         self._say(dict(event, loaded=loaded) if loaded else event)
         if self._captured:
@@ -307,7 +310,7 @@ def _own(name, home):
         real = os.path.realpath(file)
         if not os.path.isabs(file) or not real.endswith(".py") or "-packages" + os.sep in real or real.startswith(_LIBRARIES):
             return None
-        path = file if file.startswith(home + os.sep) else real
+        path = file if file.startswith(home + os.sep) and os.pardir not in file.split(os.sep) else real
     return path
 
 

@@ -149,14 +149,14 @@ class Lab(unittest.TestCase):
         elsewhere = os.path.realpath(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, elsewhere)
         here = os.getcwd()
-        package, installed, target = [os.path.join(elsewhere, name) for name in ("some_package", "site-packages", "target")]
-        for folder in (package, installed, target):
+        package, installed, target, parent = [os.path.join(elsewhere, name) for name in ("some_package", "site-packages", "target", "parent")]
+        for folder in (package, installed, target, parent):
             os.mkdir(folder)
         os.symlink(target, "linked")
-        for folder in (here, elsewhere, installed, os.path.join(here, "linked")):
+        for folder in (here, os.path.join(here, "..", os.path.basename(elsewhere), "parent"), elsewhere, installed, os.path.join(here, "linked")):
             sys.path.insert(0, folder)
             self.addCleanup(sys.path.remove, folder)
-        for name, folder in (("early_module", here), ("late_module", here), ("outer_module", elsewhere), ("__init__", package), ("part", package),
+        for name, folder in (("early_module", here), ("late_module", here), ("outer_module", elsewhere), ("parent_module", parent), ("__init__", package), ("part", package),
                              ("installed_module", installed), ("linked_module", target)):
             with open(os.path.join(folder, name + ".py"), "w") as f:
                 f.write("x = 1\n")
@@ -169,7 +169,7 @@ class Lab(unittest.TestCase):
         __import__("linked_module")
         run = resumed()
         run.report(3, {})
-        for name in ("late_module", "outer_module", "some_package.part", "installed_module", "colorsys"):
+        for name in ("late_module", "parent_module", "outer_module", "some_package.part", "installed_module", "colorsys"):
             __import__(name)
         sys.modules[made.__name__] = made
         run.report(4, {})
@@ -177,7 +177,7 @@ class Lab(unittest.TestCase):
         told = [event.get("loaded") for event in self.said()]
         self.assertLessEqual({"early_module.py", os.path.join("linked", "linked_module.py")}, set(told[0]))
         self.assertFalse([name for name in told[0] if "-packages" in name or os.path.basename(name) in ("os.py", "json.py", "script.py")])
-        self.assertEqual(told[1:], [sorted([os.path.join(elsewhere, "outer_module.py"), os.path.join(package, "__init__.py"),
+        self.assertEqual(told[1:], [sorted([os.path.join(elsewhere, "outer_module.py"), os.path.join(parent, "parent_module.py"), os.path.join(package, "__init__.py"),
                                             os.path.join(package, "part.py"), "late_module.py"]), None])
 
     def test_settings_that_were_never_asked_for_are_told(self):

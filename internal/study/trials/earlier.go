@@ -66,7 +66,7 @@ func (p *plan) within(c *study.Place, t study.Trial, ended []store.StudyRun) (v 
 		if item.Hash != r.Hash { // of other code
 			continue
 		}
-		points, err := p.lab.Series(r.Hash, p.def.Key())
+		points, err := firstOf(p.lab, r.Hash, p.def.Keys())
 		if err != nil {
 			return 0, false, err
 		}

@@ -58,15 +58,15 @@ func Look(lab *store.Reader, f *study.File) ([]Found, error) {
 		}
 		if r.Status == store.Done {
 			row.Reached = row.Epochs
-			if row.Value, row.Lacks, err = lastOrWhy(lab, r.Hash, f.Search.Key(), row.Epochs); err != nil {
+			if row.Value, row.Lacks, err = lastOrWhy(lab, r.Hash, f.Search.Keys(), row.Epochs); err != nil {
 				return nil, err
 			}
-			if row.Test, err = lastOf(lab, r.Hash, store.Key{Series: "epoch", Split: "test", Measure: "accuracy"}, row.Epochs); err != nil {
+			if row.Test, err = lastOf(lab, r.Hash, []store.Key{{Series: "epoch", Split: "test", Measure: "accuracy"}}, row.Epochs); err != nil {
 				return nil, err
 			}
 		}
 		if r.Status == store.Running || r.Status == store.Interrupted {
-			newest, err := lastOf(lab, r.Hash, f.Search.Key(), row.Reached)
+			newest, err := lastOf(lab, r.Hash, f.Search.Keys(), row.Reached)
 			if err != nil {
 				return nil, err
 			}

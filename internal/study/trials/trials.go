@@ -134,7 +134,7 @@ func (r *rounds) execute(ctx context.Context, o coordinator.Options) (coordinato
 // nameMetric has the line of a finished trial begin with what the search looks at.
 func (r *rounds) nameMetric(ended *coordinator.Ended) {
 	t := study.TrialOf(ended.Payload)
-	v, err := lastOf(r.lab.Reader, ended.Hash, r.f.Search.Key(), t.Epochs)
+	v, err := lastOf(r.lab.Reader, ended.Hash, r.f.Search.Keys(), t.Epochs)
 	name := r.f.Search.MetricName()
 	if err != nil || t.Role != study.RoleTrial || strings.HasPrefix(ended.Text, name) {
 		return
@@ -155,7 +155,7 @@ func (r *rounds) nameMetric(ended *coordinator.Ended) {
 // unreported returns an *UnreportedError if a finished run has not one value of the search's metric.
 func unreported(lab *store.Reader, f *study.File, hash string) error {
 	keys, err := lab.Keys(hash)
-	if err != nil || len(keys) == 0 || slices.Contains(keys, f.Search.Key()) {
+	if err != nil || len(keys) == 0 || slices.ContainsFunc(f.Search.Keys(), func(k store.Key) bool { return slices.Contains(keys, k) }) {
 		return err
 	}
 	return &UnreportedError{Study: f.Name, Metric: f.Search.MetricName(), Run: hash, Reported: names(keys)}
@@ -352,7 +352,7 @@ func (p *plan) value(hash string, epochs int) (v float64, known bool, err error)
 	case store.Failed:
 		return math.NaN(), true, nil
 	case store.Done:
-		v, err := lastOf(p.lab, hash, p.def.Key(), epochs)
+		v, err := lastOf(p.lab, hash, p.def.Keys(), epochs)
 		return p.signed(v), true, err
 	}
 	return 0, false, nil
@@ -367,14 +367,14 @@ func (p *plan) signed(v float64) float64 {
 }
 
 // lastOf returns a value of a run at its last epoch, NaN if there is none.
-func lastOf(lab *store.Reader, hash string, key store.Key, epochs int) (float64, error) {
-	v, _, err := lastOrWhy(lab, hash, key, epochs)
+func lastOf(lab *store.Reader, hash string, keys []store.Key, epochs int) (float64, error) {
+	v, _, err := lastOrWhy(lab, hash, keys, epochs)
 	return v, err
 }
 
 // lastOrWhy is lastOf with what stands in place of a missing value: NaN, ∞, or that there is none.
-func lastOrWhy(lab *store.Reader, hash string, key store.Key, epochs int) (v float64, why string, err error) {
-	points, err := lab.Series(hash, key)
+func lastOrWhy(lab *store.Reader, hash string, keys []store.Key, epochs int) (v float64, why string, err error) {
+	points, err := firstOf(lab, hash, keys)
 	if err != nil {
 		return 0, "", err
 	}
@@ -386,4 +386,12 @@ func lastOrWhy(lab *store.Reader, hash string, key store.Key, epochs int) (v flo
 		return last.Value, "", nil
 	}
 	return math.NaN(), points[n-1].Lack(), nil
+}
+
+// firstOf returns what a run has of the first of keys of which it has anything.
+func firstOf(lab *store.Reader, hash string, keys []store.Key) (points []store.Point, err error) {
+	for i := 0; i < len(keys) && len(points) == 0 && err == nil; i++ {
+		points, err = lab.Series(hash, keys[i])
+	}
+	return points, err
 }

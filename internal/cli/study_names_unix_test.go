@@ -1,0 +1,124 @@
+//go:build unix
+
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// namesTrainer reports names as people choose them, each with another value.
+const namesTrainer = `
+lr=0 seed=0; while [ $# -gt 0 ]; do case $1 in --lr) lr=$2;; --seed) seed=$2;; esac; shift 2; done
+v() { awk "BEGIN { printf \"%.9f\", $1 * $lr + $seed / 1e8 }"; }
+for e in 1 2; do echo "{\"generation\": $COLLAPSE_GENERATION, \"epoch\": $e, \"values\": {\"val/map@0.5\": $(v 1), \"recall@10\": $(v 2), \"val.f1\": $(v 3), \"val/f1\": $(v 5)}}" >> "$COLLAPSE_EVENTS"; done
+echo "{\"generation\": $COLLAPSE_GENERATION, \"done\": true}" >> "$COLLAPSE_EVENTS"
+`
+
+const namesStudy = `
+[study]
+name = "mine"
+seeds = 5
+[trainer]
+command = ["sh", "train.sh"]
+epochs = 2
+args = "flags"
+[grid]
+lr = [1.0, 2.0]
+`
+
+// TestNamesAsPeopleChooseThem: with an @, with a dot, and two that differ in that alone, in claims, tables, drawings, searches and lists.
+func TestNamesAsPeopleChooseThem(t *testing.T) {
+	names := map[string]float64{"val/map@0.5": 1, "recall@10": 2, "val.f1": 3, "val/f1": 5}
+	text := namesStudy
+	for name, slope := range names {
+		text += fmt.Sprintf("[[claim]]\nid = %[1]q\nsays = %[1]q\nkind = \"equal\"\nleft = 'final(%[1]q, {\"lr\": 2})'\nright = '%[2]g'\nband = [-0.001, 0.001]\nbecause = \"rounding\"\n[[table]]\ntitle = %[1]q\nrows = [\"lr\"]\nvalues = [%[1]q]\n[[drawing]]\ntitle = \"Of %[1]s\"\n[[drawing.panel]]\nx = \"lr\"\ny = %[1]q\n", name, 2*slope)
+	}
+	file, lab := scriptStudy(t, text)
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(namesTrainer), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	called(t, 0, "--lab", lab, "study", "run", file)
+	out, errs := called(t, 0, "--lab", lab, "study", "judge", file)
+	if !strings.Contains(out, "(holds: 4)") || strings.Contains(out+errs, "did you mean") {
+		t.Error(out, errs)
+	}
+	page := filepath.Join(t.TempDir(), "page")
+	if out, errs := called(t, 0, "--lab", lab, "study", "report", file, "--out", page); strings.Contains(out+errs, "not drawn") {
+		t.Error(out, errs)
+	}
+	for name, slope := range names {
+		rows, _ := called(t, 0, "--lab", lab, "--json", "runs", "list", "--sort", name)
+		if first := strings.Index(rows, fmt.Sprintf("%q", name)); first < 0 || !strings.Contains(rows[first:], fmt.Sprintf(": %g", slope)) {
+			t.Errorf("sorted by %s: %.600s", name, rows)
+		}
+		search := strings.Replace(namesStudy, "[grid]\nlr = [1.0, 2.0]\n", fmt.Sprintf("[search]\ntrials = 2\nschedule = \"full\"\nmetric = %q\ngoal = \"max\"\n[search.space]\nlr = { choice = [1.0, 2.0] }\n", name), 1)
+		search = strings.Replace(strings.Replace(search, "seeds = 5\n", "", 1), `"mine"`, `"found"`, 1)
+		if err := os.WriteFile(file, []byte(search), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		called(t, 0, "--lab", lab, "study", "run", file)
+		if out, _ := called(t, 0, "--lab", lab, "study", "status", "found"); !strings.Contains(out, name) || !strings.Contains(out, fmt.Sprintf("%g", 2*slope)) {
+			t.Errorf("searched by %s: %s", name, out)
+		}
+	}
+}
+
+// TestValuesByHandAreOfOneKind: what --set cannot mean is refused, with what was meant.
+func TestValuesByHandAreOfOneKind(t *testing.T) {
+	file, lab := scriptStudy(t, strings.Replace(scriptGrid, "wd = [0.0, 0.5]", "", 1))
+	for set, want := range map[string]string{"lr=0.1,0.2": "--set 'lr=[0.1,0.2]'", "lr=": "wanted a value", "seeds=3": "--seeds 3", "study.seeds=3": "--seeds 3"} {
+		if _, errs := called(t, 2, "--lab", lab, "study", "run", file, "--set", set); !strings.Contains(errs, want) {
+			t.Errorf("%s: %s", set, errs)
+		}
+	}
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file, "--seeds", "2", "--set", "run.seed=4"); !strings.Contains(errs, "run.seed is 4, and seeds asks for other seeds") {
+		t.Error(errs)
+	}
+	called(t, 0, "--lab", lab, "study", "run", file, "--set", `lr="0.1,0.2"`, "--dry-run")
+}
+
+// TestTextsThatLookLikeNumbersStayTexts in lists of runs.
+func TestTextsThatLookLikeNumbersStayTexts(t *testing.T) {
+	file, lab := scriptStudy(t, strings.Replace(scriptGrid, "wd = [0.0, 0.5]", `act = ["007", "1e3", "nan"]`, 1))
+	called(t, 0, "--lab", lab, "study", "run", file)
+	out, _ := called(t, 0, "--lab", lab, "runs", "list")
+	for _, want := range []string{"act 007", "act 1e3", "act nan"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %s: %s", want, out)
+		}
+	}
+}
+
+// TestModulesThatChangeLaterAreTold: a study whose script has loaded a file that nothing names says so once the file is another.
+func TestModulesThatChangeLaterAreTold(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
+	beside, elsewhere := filepath.Join(filepath.Dir(file), "lib", "beside.sh"), filepath.Join(t.TempDir(), "elsewhere.sh")
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(beside, "x=1")
+	write(elsewhere, "y=1")
+	rewritten(t, filepath.Join(filepath.Dir(file), "train.sh"), `, \"sum\": $sum}}`, fmt.Sprintf(`, \"sum\": $sum}, \"loaded\": [\"lib/beside.sh\", \"%s\"]}`, elsewhere))
+	const told = "changed since finished runs loaded it"
+	for _, c := range []struct{ change, want string }{{"", ""}, {beside, "lib/beside.sh: " + told}, {elsewhere, "beside.sh and " + elsewhere + ": " + told}} {
+		if c.change != "" {
+			write(c.change, "z=2")
+		}
+		for _, more := range []string{"--dry-run", "--quiet=false"} {
+			_, errs := called(t, 0, "--lab", lab, "study", "run", file, more)
+			if !strings.Contains(errs, c.want) || c.want == "" && strings.Contains(errs, told) {
+				t.Errorf("%s, %s: %s", c.change, more, errs)
+			}
+		}
+	}
+}
