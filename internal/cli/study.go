@@ -87,6 +87,9 @@ func (c *studyRunCmd) Run(a *app) error {
 		if over := f.Trainer.Overlooked; len(over) > 0 {
 			a.notef("the code imports %s, which [trainer] code does not name: a change of it makes no new runs\n", format.Few(over, shown))
 		}
+		if named := f.FilesInSettings(); len(named) > 0 {
+			a.notef("%s: settings that name files; a change of these makes no new runs unless [trainer] data names them\n", format.Few(named, shown))
+		}
 	}
 	if unknown, known := f.UnknownFlags(); len(unknown) > 0 {
 		near := ""

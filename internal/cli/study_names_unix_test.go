@@ -122,3 +122,24 @@ func TestModulesThatChangeLaterAreTold(t *testing.T) {
 		}
 	}
 }
+
+// TestSettingsThatNameFilesAreTold, until the data name the file.
+func TestSettingsThatNameFilesAreTold(t *testing.T) {
+	file, lab := scriptStudy(t, strings.Replace(scriptGrid, "wd = [0.0, 0.5]", `config = ["a.yaml", "b.yaml", "none.yaml", "train.sh"]`, 1))
+	for _, name := range []string{"a.yaml", "b.yaml"} {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), name), []byte(name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{"config = a.yaml and config = b.yaml: settings that name files", "config = b.yaml: settings that name files", ""} {
+		_, errs := called(t, 0, "--lab", lab, "study", "run", file, "--dry-run")
+		if !strings.Contains(errs, want) || want == "" && strings.Contains(errs, "settings that name files") || strings.Contains(errs, "train.sh:") {
+			t.Errorf("%s, wanted %q", errs, want)
+		}
+		if strings.Contains(want, "a.yaml") {
+			rewritten(t, file, "epochs = 4\n", "epochs = 4\ndata = [\"a.yaml\"]\n")
+		} else if want != "" {
+			rewritten(t, file, `data = ["a.yaml"]`, `data = ["*.yaml"]`)
+		}
+	}
+}

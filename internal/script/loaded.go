@@ -37,6 +37,19 @@ func (j *job) unnamed(loaded []string) {
 	}
 }
 
+// Overlooks reports whether a name is that of a file in the folder which is part neither of the code nor of the data.
+func (s Spec) Overlooks(folder, name string) bool {
+	path := filepath.Join(folder, name)
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || s.Code[filepath.ToSlash(filepath.Clean(name))] != "" {
+		return false
+	}
+	if len(s.Data) == 0 {
+		return true
+	}
+	sum, err := digestOnce(path)
+	return err == nil && !slices.Contains(s.Data, sum)
+}
+
 // mostLoaded bounds the modules whose digests a run keeps.
 const mostLoaded = 1000
 

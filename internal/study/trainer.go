@@ -78,6 +78,32 @@ func (f *File) UnknownFlags() (unknown, known []string) {
 	return unknown, known
 }
 
+// FilesInSettings are settings of a script's file that name files of its folder which are part neither of its code nor of its data, as
+// "config = d.yaml".
+func (f *File) FilesInSettings() (found []string) {
+	if f.Trainer == nil {
+		return nil
+	}
+	settings := slices.Clone(f.base)
+	for _, a := range f.axes {
+		for _, v := range a.values {
+			settings = append(settings, a.key+"="+v)
+		}
+	}
+	for _, s := range settings {
+		key, text, _ := strings.Cut(s, "=")
+		values, _, err := train.Axis("", text)
+		if err != nil || len(values) != 1 {
+			continue
+		}
+		name, _ := values[0].(string)
+		if name != "" && filepath.IsLocal(name) && f.Trainer.spec.Overlooks(f.Trainer.Folder, name) {
+			found = append(found, key+" = "+name)
+		}
+	}
+	return found
+}
+
 // trainerTable is Trainer as TOML decodes it. The digests are in the source of a search in a lab, where the files may not be available.
 type trainerTable struct {
 	Command, Code, Data []string
