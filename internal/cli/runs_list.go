@@ -221,6 +221,7 @@ func listRuns(r *store.Reader, runs, among []store.Run) ([]listedRun, error) {
 	if len(among) == 1 && among[0].Kind == store.Script { // all that it is
 		differ = slices.Sorted(maps.Keys(settings[0]))
 	}
+	differ = withoutOnlyCode(differ, settings)
 	telling := tellingOf(settings, differ)
 	results, err := mainResults(r, runs)
 	if err != nil {
@@ -241,6 +242,19 @@ func listRuns(r *store.Reader, runs, among []store.Run) ([]listedRun, error) {
 		}
 	}
 	return rows, nil
+}
+
+// withoutOnlyCode leaves out the code of which no two runs have different versions: other scripts have other files.
+func withoutOnlyCode(differ []string, settings []map[string]any) []string {
+	return slices.DeleteFunc(slices.Clone(differ), func(key string) bool {
+		versions := map[string]bool{}
+		for _, own := range settings {
+			if v, has := own[key]; has {
+				versions[study.SettingText(v)] = true
+			}
+		}
+		return strings.HasPrefix(key, codeKey) && len(versions) < 2
+	})
 }
 
 // tellingOf are the settings, of those that differ, that are needed to tell runs apart.
@@ -324,10 +338,13 @@ func scriptInWords(settings map[string]any, differ []string) []string {
 	var last []string
 	for _, key := range differ {
 		text := study.SettingText(settings[key])
+		file, isCode := strings.CutPrefix(key, codeKey)
 		switch {
+		case isCode && text != "":
+			last = append(last, file+" "+text[:min(8, len(text))])
 		case text == "" || strings.HasPrefix(key, "trainer.") || key == "run.epochs" || key == "run.horizon":
 		case key == "run.seed":
-			last = study.InWords([]string{key + "=" + text})
+			last = append(last, study.InWords([]string{key + "=" + text})...)
 		default:
 			if _, isText := settings[key].(string); isText { // which may look like a number
 				text = train.Literal(text)

@@ -84,7 +84,7 @@ func TestADryRunTellsOfAnotherSpace(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Replace(fmt.Sprintf(scriptSearch, "random", "full"), "[0.0, 1.0]", "[0.0, 0.5]", 1)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	const told = "2 runs of an earlier version of found, whose settings the file does not ask for any more, "
+	const told = "2 runs of another version of found, whose settings the file does not ask for any more, "
 	if said := run("--dry-run"); !strings.Contains(said, told+"would no longer be part of it") { // the other two lie in the new space
 		t.Errorf("a dry run: %s", said)
 	}
@@ -106,7 +106,7 @@ func TestADryRunTellsOfAnotherSpace(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(code), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if said := run("--dry-run"); !strings.Contains(said, "of an earlier version of found") || strings.Contains(said, "of the lab count") {
+		if said := run("--dry-run"); !strings.Contains(said, "of another version of found") || strings.Contains(said, "of the lab count") {
 			t.Error(said)
 		}
 		run()

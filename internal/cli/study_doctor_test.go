@@ -171,7 +171,7 @@ func TestAnEarlierVersionOfAStudyIsTold(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Replace(scriptGrid, "wd = [0.0, 0.5]", "wd = [0.5]", 1)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs := called(t, 0, "--lab", lab, "study", "run", file); !strings.Contains(errs, "1 run of an earlier version of mine, whose settings the file does not ask for any more, is no longer") {
+	if _, errs := called(t, 0, "--lab", lab, "study", "run", file); !strings.Contains(errs, "1 run of another version of mine, whose settings the file does not ask for any more, is no longer") {
 		t.Error(errs)
 	}
 }
@@ -298,7 +298,7 @@ func TestASearchSaysThatItsCodeHasChanged(t *testing.T) {
 	run := func(told string) {
 		t.Helper()
 		_, errs := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=4")
-		if strings.Contains(errs, "earlier version") != (told != "") || !strings.Contains(errs, told) {
+		if strings.Contains(errs, "another version") != (told != "") || !strings.Contains(errs, told) {
 			t.Errorf("%s; wanted %q", errs, told)
 		}
 	}
@@ -311,10 +311,10 @@ func TestASearchSaysThatItsCodeHasChanged(t *testing.T) {
 	if err := os.WriteFile(script, []byte(shellTrainer+"# a comment\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if out, _ := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=4", "--dry-run"); !strings.Contains(out, "4 runs of an earlier version of found") || strings.Contains(out, "would be next") {
+	if out, _ := called(t, 0, "--lab", lab, "study", "run", file, "--set", "search.trials=4", "--dry-run"); !strings.Contains(out, "4 runs of another version of found") || strings.Contains(out, "would be next") {
 		t.Error(out)
 	}
-	run("4 runs of an earlier version of found, whose code was another (train.sh), are no longer part of it")
+	run("4 runs of another version of found, whose code was another (train.sh), are no longer part of it")
 	for study, lines := range map[string]int{"": 1 + 8, "found": 1 + 4} { // with those that no longer count, or without
 		args := []string{"--lab", lab, "runs", "list"}
 		if study != "" {

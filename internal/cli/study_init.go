@@ -179,7 +179,7 @@ var scriptLines = []scriptLine{
 	{regexp.MustCompile(`\.state\b`), `if run.state: ...                                           # load run.state + "/state.pt": resume here`, false},
 	{regexp.MustCompile(`\.epochs\(`), `for epoch in run.epochs(%s):`, false},
 	{regexp.MustCompile(`\.tap\(`), `    model.eval()
-    with torch.no_grad(), run.tap(model, epoch) as tap:     # features, to measure them
+    with torch.no_grad(), run.tap(model, epoch) as tap:     # optional: features, to measure their collapse
         for x, y in loader: model(x); tap.labels(y)`, true},
 	{regexp.MustCompile(`\.checkpoint\(`), `    with run.checkpoint(epoch) as folder: ...               # save to folder + "/state.pt"`, false},
 	{regexp.MustCompile(`\.report\(`), `    run.report(epoch, {"test/loss": loss})`, false},

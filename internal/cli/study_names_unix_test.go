@@ -143,3 +143,42 @@ func TestSettingsThatNameFilesAreTold(t *testing.T) {
 		}
 	}
 }
+
+// TestVersionsOfTheCodeAreTold: in lists, where runs differ in nothing else, and by the status, which says how to go on with the code as it was.
+func TestVersionsOfTheCodeAreTold(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid)
+	t.Chdir(filepath.Dir(file))
+	called(t, 0, "--lab", lab, "study", "run", file)
+	rewritten(t, "train.sh", "sum=0; ", "sum=0;  ")
+	if out, _ := called(t, 0, "--lab", lab, "runs", "list"); strings.Contains(out, "train.sh 9") || !strings.Contains(out, "train.sh, ") {
+		t.Errorf("one version: %s", out)
+	}
+	if out, _ := called(t, 0, "--lab", lab, "study", "retry", "mine"); strings.Contains(out, "has changed since") != true || !strings.Contains(out, "study resume mine --allow-scripts .") || !strings.Contains(out, "study run study.toml computes the new version") {
+		t.Error(out)
+	}
+	called(t, 0, "--lab", lab, "study", "run", file)
+	out, _ := called(t, 0, "--lab", lab, "runs", "list")
+	versions := map[string]bool{}
+	for line := range strings.Lines(out) {
+		if _, after, found := strings.Cut(line, "wd 0.5, train.sh "); found {
+			versions[strings.TrimSpace(after)] = true
+		}
+	}
+	if len(versions) != 2 {
+		t.Errorf("%d versions: %s", len(versions), out)
+	}
+	if out, _ := called(t, 0, "--lab", lab, "study", "retry", "mine"); strings.Contains(out, "has changed since") {
+		t.Error(out)
+	}
+}
+
+// TestRungsAreTold: those of min_epochs are seldom the number given.
+func TestRungsAreTold(t *testing.T) {
+	for min, want := range map[string]string{"2": "hyperband: rungs at epochs 4 and 12 (12 divided by powers of eta = 3, not below min_epochs = 2)", "5": "hyperband: one rung, so that no trial is stopped early (12 divided by powers of eta = 3, not below min_epochs = 5)"} {
+		text := strings.Replace(strings.Replace(scriptGrid, "epochs = 4", "epochs = 12", 1), "[grid]\nwd = [0.0, 0.5]", "[search]\ntrials = 3\nmetric = \"test/loss\"\ngoal = \"min\"\nmin_epochs = "+min+"\n[search.space]\nwd = { uniform = [0, 1] }", 1)
+		file, lab := scriptStudy(t, text)
+		if out, errs := called(t, 0, "--lab", lab, "study", "run", file, "--dry-run"); !strings.Contains(errs, want) {
+			t.Errorf("%s: %s %s", min, out, errs)
+		}
+	}
+}

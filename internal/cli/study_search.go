@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"collapse.example/collapse/internal/format"
+	"collapse.example/collapse/internal/search"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/coordinator"
@@ -23,6 +24,17 @@ func (c *studyRunCmd) search(a *app, f *study.File, o coordinator.Options) error
 		if n := p.Trials(); n < f.Search.Trials {
 			a.notef("%s, not %d: [search.space] has no more different settings%s\n", format.Count(n, "trial"), f.Search.Trials, map[bool]string{true: " with " + p.Where}[p.Where != ""])
 		}
+	}
+	if rungs := f.Search.Rungs(); f.Search.Schedule != search.Full {
+		var epochs []string
+		for _, n := range rungs {
+			epochs = append(epochs, fmt.Sprint(n))
+		}
+		at := "rungs at epochs " + format.List(epochs)
+		if len(rungs) == 1 {
+			at = "one rung, so that no trial is stopped early"
+		}
+		a.notef("%s: %s (%d divided by powers of eta = %d, not below min_epochs = %d)\n", f.Search.Schedule, at, f.Search.Epochs, f.Search.Eta, f.Search.MinEpochs)
 	}
 	if c.DryRun {
 		return dryRunOfSearch(a, f)

@@ -61,7 +61,29 @@ type trialRow struct {
 	// Config are the settings by name; Checkpoint is the folder of the newest checkpoint, "" if there is none.
 	Config     map[string]any `json:"config,omitempty"`
 	Checkpoint string         `json:"checkpoint,omitempty"`
+	Further    *further       `json:"further,omitempty"` // what goes on from this run to the next rung, and has not ended
 	shared     []string       // settings that all runs of the study share
+}
+
+// further is a run that goes on from a trial's.
+type further struct {
+	Run     string       `json:"run"`
+	Status  store.Status `json:"status"`
+	Epochs  int          `json:"epochs"`
+	Reached int          `json:"reached"`
+	Newest  *float64     `json:"newest,omitempty"`
+}
+
+// inWords says how far it has got, such as "running, epoch 8 of 12, now 0.4007".
+func (f *further) inWords() string {
+	if f.Status == store.Pending {
+		return fmt.Sprintf("waiting to go on to epoch %d", f.Epochs)
+	}
+	words := fmt.Sprintf("%s, epoch %d of %d", f.Status, f.Reached, f.Epochs)
+	if f.Newest != nil {
+		words += ", now " + orDash(f.Newest)
+	}
+	return words
 }
 
 func trialRowOf(lab *store.Reader, r trials.Row) trialRow {
@@ -73,6 +95,9 @@ func trialRowOf(lab *store.Reader, r trials.Row) trialRow {
 		row.Value = &r.Value
 	}
 	row.Newest, row.Config = r.Newest, settingsByName(row.Settings)
+	if next := r.Further; next != nil {
+		row.Further = &further{next.Hash, next.Status, next.Epochs, next.Reached, next.Newest}
+	}
 	if dir := rundir.Dir(row.Dir); r.Status == store.Done {
 		if epoch := dir.NewestCheckpoint(r.Epochs); epoch > 0 {
 			row.Checkpoint = dir.Checkpoint(epoch)
@@ -271,6 +296,8 @@ func (s searchRow) printBest(a *app, t trialRow) {
 // state is the status of a trial, with what else is to be known of it.
 func (s searchRow) state(t trialRow) string {
 	switch {
+	case t.Further != nil:
+		return t.Further.inWords()
 	case t.Status == store.Done && t.Value == nil && t.Role == study.RoleTrial:
 		return "done, " + cmp.Or(t.Lacks, "no value")
 	case t.Status == store.Done && t.Epochs < s.full && s.over:

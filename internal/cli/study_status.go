@@ -175,7 +175,15 @@ func (a *app) onward(lab *store.Reader, name string) (string, error) {
 	runs, err := lab.StudyRuns(name)
 	if len(runs) > 0 && runs[0].Kind == store.Script {
 		if file := fileOfStudy(name); file != "" {
-			return a.next("study run " + format.ShellWord(file)), err
+			anew := a.next("study run " + format.ShellWord(file))
+			f, unread := study.ReadFile(file, nil, 0)
+			if unread != nil || f.Trainer == nil {
+				return anew, err
+			}
+			if changed := f.Trainer.Changed(runs); len(changed) > 0 {
+				return fmt.Sprintf("%s, with the code as it was; %s has changed since, and %s computes the new version", a.next("study resume "+name+" --allow-scripts ."), format.Few(changed, shown), anew), err
+			}
+			return anew, err
 		}
 		return a.next("study run FILE") + ", with the study's file", err
 	}

@@ -83,7 +83,7 @@ func settingDigits(text string) string {
 	if word, err := strconv.Unquote(text); err == nil {
 		return word
 	}
-	if text != "" && len(text) <= 6 {
+	if text != "" && len(text) <= 6 && !strings.ContainsAny(text, "eE") {
 		return text
 	}
 	if x, err := strconv.ParseFloat(text, 64); err == nil {

@@ -26,10 +26,11 @@ func Displaced(name string, before []store.StudyRun, items []Item, would bool) s
 	if !slices.ContainsFunc(before, func(r store.StudyRun) bool { return TrialOf(r.Payload).Role != RoleBest }) {
 		return fmt.Sprintf("%s of %s %s, as seeds, final settings or the best are others now; the lab keeps them (collapse runs list)", format.Count(n, "final run"), name, no)
 	}
-	why, how := "whose settings the file does not ask for any more", "once the change is undone"
+	why, how := "whose settings the file does not ask for any more", "once the file asks for them"
 	if changed := changedFiles(before, items); len(changed) > 0 && sameNow(changed, items) {
 		return fmt.Sprintf("%s of %s %s: by [trainer] same_as, runs of the earlier code count in their place; the lab keeps them (collapse runs list)", format.Count(n, "run"), name, no)
 	} else if len(changed) > 0 {
+		how = "with that code"
 		why = "whose code was another (" + format.Few(slices.Sorted(maps.Keys(changed)), 3) + ")"
 		if line := sameAs(changed, before, items); line != "" {
 			how += ", or, if the runs are the same, with this line, and no other same_as, under [trainer]: " + line
@@ -48,7 +49,7 @@ func Displaced(name string, before []store.StudyRun, items []Item, would bool) s
 	if would {
 		left, they = "would no longer be", map[bool]string{true: "it would count", false: "they would count"}[n == 1]
 	}
-	return fmt.Sprintf("%s of an earlier version of %s, %s, %s part of it; the lab keeps %s (collapse runs list), and %s again %s", format.Count(n, "run"), name, why, left, them, they, how)
+	return fmt.Sprintf("%s of another version of %s, %s, %s part of it; the lab keeps %s (collapse runs list), and %s again %s", format.Count(n, "run"), name, why, left, them, they, how)
 }
 
 // CodeChanged reports whether a script's runs before were of other code than the items: none of them will be asked for again.
@@ -69,11 +70,28 @@ func changedFiles(before []store.StudyRun, items []Item) map[string]string {
 		if err != nil || wrong != nil || r.Kind != store.Script {
 			return nil
 		}
-		old, new := was.CodeInIdentity(), now.CodeInIdentity()
-		names := map[string]string{}
-		maps.Copy(names, old)
-		maps.Copy(names, new)
-		for name := range names {
+		maps.Copy(changed, otherCode(was, now))
+	}
+	return changed
+}
+
+// Changed are the files of the code that are others now than for the study's runs, or that one of the two lacks.
+func (t *Trainer) Changed(runs []store.StudyRun) []string {
+	if len(runs) == 0 {
+		return nil
+	}
+	was, err := specOf(runs[len(runs)-1].Payload)
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(otherCode(was, t.spec)))
+}
+
+// otherCode are the files of which one run has another version than the other, or none, with the digests of the first.
+func otherCode(was, now script.Spec) map[string]string {
+	changed, old, new := map[string]string{}, was.CodeInIdentity(), now.CodeInIdentity()
+	for _, code := range []map[string]string{old, new} {
+		for name := range code {
 			if old[name] != new[name] {
 				changed[name] = old[name]
 			}

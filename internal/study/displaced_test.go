@@ -14,7 +14,7 @@ func TestDisplaced(t *testing.T) {
 		t.Errorf("nobody has begun them: %s", words)
 	}
 	before[1].Status = store.Interrupted
-	if words := Displaced("s", before, nil, false); !strings.HasPrefix(words, "1 run of an earlier version of s, whose settings the file does not ask for any more, is no longer part of it") || strings.Contains(words, "same_as") {
+	if words := Displaced("s", before, nil, false); !strings.HasPrefix(words, "1 run of another version of s, whose settings the file does not ask for any more, is no longer part of it") || strings.Contains(words, "same_as") {
 		t.Error(words)
 	}
 	if words := Displaced("s", before, nil, true); !strings.Contains(words, ", would no longer be part of it; the lab keeps it (collapse runs list), and it would count again once") {
@@ -24,7 +24,7 @@ func TestDisplaced(t *testing.T) {
 	if words := Displaced("s", final, nil, false); words != "1 final run of s counts no more, as seeds, final settings or the best are others now; the lab keeps them (collapse runs list)" {
 		t.Error(words)
 	}
-	if words := Displaced("s", append(final, before...), nil, false); !strings.HasPrefix(words, "2 runs of an earlier version of s") {
+	if words := Displaced("s", append(final, before...), nil, false); !strings.HasPrefix(words, "2 runs of another version of s") {
 		t.Error(words)
 	}
 	if words := Displaced("s", before, []Item{{Hash: "b"}}, false); words != "" {

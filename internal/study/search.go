@@ -27,7 +27,7 @@ const (
 //	schedule = "hyperband"          # asha, or full: every trial to the last epoch
 //	trials = 30
 //	epochs = 160                    # of a trial that is never stopped; default: run.epochs
-//	min_epochs = 5                  # of the first rung
+//	min_epochs = 5                  # of the first rung, at least (Rungs)
 //	eta = 3                         # one trial in eta goes on from a rung
 //	batch = 4                       # trials at once where later ones learn from earlier ones
 //	metric = "validation.accuracy"  # the rest of the training samples: data.validation, 0.2 unless [base] says otherwise
@@ -196,6 +196,15 @@ func (d *Search) Keys() []store.Key {
 		keys = append([]store.Key{{Series: "epoch", Measure: d.Metric}}, keys...)
 	}
 	return keys
+}
+
+// Rungs are the epochs after which a trial may be stopped, and the last one: divided by powers of eta, from MinEpochs on. One for a search
+// that stops none early.
+func (d *Search) Rungs() []int {
+	if d.Schedule == search.Full {
+		return []int{d.Epochs}
+	}
+	return d.config(nil, 0).Ladder()
 }
 
 // nameKey takes the metric apart; it reports whether it names a split.

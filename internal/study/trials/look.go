@@ -22,6 +22,7 @@ type Row struct {
 	Lacks   string   // what a run that has ended has instead of a value: failed, NaN, no value, …
 	Newest  *float64 // the newest value of a run that is under way; nil: none
 	Test    float64  // test accuracy at that epoch
+	Further *Row     // the run, not ended, that goes on from this one to the next rung
 }
 
 func (r Row) ended() bool { return r.Status == store.Done || r.Status == store.Failed }
@@ -151,18 +152,30 @@ func (f *Found) take(row Row) {
 			f.Rows = append(f.Rows, row)
 			return
 		}
-		old := f.Rows[at]
-		if row.ended() == old.ended() && old.Epochs < row.Epochs || row.ended() && !old.ended() {
-			f.Rows[at] = row
-		}
-		if row.ended() && old.ended() {
-			f.Rows[at].Reached = max(row.Reached, old.Reached)
-		}
+		f.Rows[at] = f.Rows[at].with(row)
 	case study.RoleDefault:
 		f.Default = &row
 	default:
 		f.Final = append(f.Final, row)
 	}
+}
+
+// with joins two runs of a trial: the one that went furthest of those that ended, with the one that goes on from it.
+func (r Row) with(other Row) Row {
+	kept, rest := r, other
+	if other.ended() == r.ended() && r.Epochs < other.Epochs || other.ended() && !r.ended() {
+		kept, rest = other, r
+	}
+	if kept.ended() && rest.ended() {
+		kept.Reached = max(kept.Reached, rest.Reached)
+	}
+	kept.Further = nil
+	for _, next := range []*Row{r.Further, other.Further, &rest} {
+		if next != nil && kept.ended() && !next.ended() && next.Epochs > kept.Epochs {
+			kept.Further = next
+		}
+	}
+	return kept
 }
 
 func (f *Found) conclude(goal string) {
