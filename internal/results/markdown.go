@@ -36,9 +36,17 @@ func table(all []Recipe, scales bool) string {
 	b.WriteString(numbers(all))
 	b.WriteString("\n## How they were made\n\n| recipe | command | runs | core hours | program | machine | date |\n|---|---|---|---|---|---|---|\n")
 	for _, r := range all {
-		fmt.Fprintf(&b, "| %s | `%s` | %d | %s | %s | %s | %s |\n", r.ID, r.Command, r.Runs, hours(r), cell(r.Program), cell(r.Machine), r.Date.UTC().Format("2006-01-02"))
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s | %s |\n", r.ID, r.Command, finished(r.Runs, r.Failed), hours(r), cell(r.Program), cell(r.Machine), r.Date.UTC().Format("2006-01-02"))
 	}
 	return b.String()
+}
+
+// finished is a number of runs, of how many if some failed or have not ended.
+func finished(runs, failed int) string {
+	if failed > 0 {
+		return fmt.Sprintf("%d of %d", runs-failed, runs)
+	}
+	return fmt.Sprint(runs)
 }
 
 func hours(r Recipe) string {
@@ -50,11 +58,15 @@ func hours(r Recipe) string {
 
 // made says what the runs took.
 func made(all []Recipe) string {
-	runs, hours := 0, 0.0
+	runs, failed, hours := 0, 0, 0.0
 	for _, r := range all {
-		runs, hours = runs+r.Runs, hours+r.CoreHours
+		runs, failed, hours = runs+r.Runs, failed+r.Failed, hours+r.CoreHours
 	}
-	return fmt.Sprintf("%s, %.1f core hours (runs that recipes share are counted in each)", format.Count(runs, "run"), hours)
+	words := format.Count(runs, "run")
+	if failed > 0 {
+		words = finished(runs, failed) + " runs"
+	}
+	return fmt.Sprintf("%s, %.1f core hours (runs that recipes share are counted in each)", words, hours)
 }
 
 // counts are the verdicts on claims about trained networks, and on those about the theory, by source.

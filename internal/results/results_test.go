@@ -289,3 +289,19 @@ func TestReadmeCountsThePapersSentences(t *testing.T) {
 		t.Errorf("README does not say %q", want)
 	}
 }
+func TestRunsThatHaveNotEndedAreNotCounted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "paper")
+	half := some("a", judge.CannotTell)
+	half.Failed = 5
+	for _, r := range []results.Recipe{half, some("b", judge.Holds)} {
+		if err := results.Save(outfile.At(dir, results.Kind), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	table := read(t, dir, "README.md")
+	for _, want := range []string{"2 recipes. 19 of 24 runs, 3.0 core hours", "| 7 of 12 | 1.50 |", "| 12 | 1.50 |"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table lacks %q:\n%s", want, table)
+		}
+	}
+}

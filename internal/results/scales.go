@@ -48,7 +48,7 @@ func (r Recipe) beside(small Recipe, name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n## %s\n\n%s (%s)\n\n| | scale %s | scale %s |\n|---|---|---|\n", cell(r.Title), cell(r.Paper), r.ID, r.Scale, name)
 	row := func(what, here, there string) { fmt.Fprintf(&b, "| %s | %s | %s |\n", what, here, there) }
-	row("runs", fmt.Sprint(r.Runs), fmt.Sprint(small.Runs))
+	row("runs", finished(r.Runs, r.Failed), finished(small.Runs, small.Failed))
 	row("core hours", hours(r), hours(small))
 	row("machine", cell(r.Machine), cell(small.Machine))
 	if len(r.Figures) > 0 && len(small.Figures) > 0 {
