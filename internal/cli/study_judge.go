@@ -68,7 +68,7 @@ func (c *studyJudgeCmd) Run(a *app) error {
 	if err := judge.ReadError(runs); err != nil {
 		return err
 	}
-	found := judgedStudy{name, s.Counts[store.Done], s.Runs, answers.Claims, append([]judge.Tabled{}, tables...), notes, name == c.Study}
+	found := judgedStudy{name, s.Counts[store.Done], max(s.Runs, study.Asks(s.Source)), answers.Claims, append([]judge.Tabled{}, tables...), notes, name == c.Study}
 	return a.emit(found, func() { printJudged(a, found) })
 }
 

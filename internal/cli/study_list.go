@@ -10,6 +10,7 @@ import (
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/safetext"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/study/trials"
 )
 
@@ -24,6 +25,7 @@ type studyRow struct {
 	Title     string               `json:"title,omitempty"`
 	Status    string               `json:"status"` // open, done, cancelled
 	Runs      int                  `json:"runs"`
+	Removed   int                  `json:"removed,omitempty"` // runs for which its file asks, and which it has no longer
 	Counts    map[store.Status]int `json:"counts"`
 	CreatedMS int64                `json:"created_ms"`
 	Archived  bool                 `json:"archived,omitempty"`
@@ -42,11 +44,14 @@ func studyRowOf(lab *store.Reader, s store.Study) (studyRow, error) {
 	case s.Cancelled:
 		status = "cancelled"
 	}
-	return studyRow{Name: s.Name, Title: s.Title, Status: status, Runs: s.Runs, Counts: s.Counts, CreatedMS: s.Created.UnixMilli()}, err
+	return studyRow{Name: s.Name, Title: s.Title, Status: status, Runs: s.Runs, Removed: max(0, study.Asks(s.Source)-s.Runs), Counts: s.Counts, CreatedMS: s.Created.UnixMilli()}, err
 }
 
-// word is the state for people: what has failed is not done.
+// word is the state for people: what has failed is not done, and what lacks runs is not complete.
 func (r studyRow) word() string {
+	if r.Status == "done" && r.Removed > 0 {
+		return "incomplete"
+	}
 	if r.Status == "done" && r.Counts[store.Failed] > 0 {
 		return "ended"
 	}

@@ -182,3 +182,28 @@ func TestRungsAreTold(t *testing.T) {
 		}
 	}
 }
+
+// TestAStudyThatLacksRunsIsNotDone: what was removed is told by lists, status and verdicts, until it is computed again.
+func TestAStudyThatLacksRunsIsNotDone(t *testing.T) {
+	file, lab := scriptStudy(t, scriptGrid+"[[table]]\ntitle = \"Losses\"\nrows = [\"wd\"]\nvalues = [\"test/loss\"]\n")
+	called(t, 0, "--lab", lab, "study", "run", file, "--set", "wd=[0.0, 0.5, 0.7]", "--seeds", "2")
+	words := func(removed bool, of string) {
+		t.Helper()
+		for _, call := range [][]string{{"study", "list"}, {"study", "status", "mine"}} {
+			out, _ := called(t, 0, append([]string{"--lab", lab}, call...)...)
+			if strings.Contains(out, "incomplete") != removed {
+				t.Errorf("%v: %s", call, out)
+			}
+		}
+		if out, _ := called(t, 0, "--lab", lab, "study", "judge", "mine"); !strings.HasPrefix(out, "mine: "+of+" runs are finished") {
+			t.Error(out)
+		}
+	}
+	words(false, "6 of 6")
+	out, _ := called(t, 0, "--lab", lab, "runs", "list")
+	hash := strings.Fields(out[strings.Index(out, "\n")+1:])[0]
+	called(t, 0, "--lab", lab, "runs", "rm", hash)
+	words(true, "5 of 6")
+	called(t, 0, "--lab", lab, "study", "run", file, "--set", "wd=[0.0, 0.5, 0.7]", "--seeds", "2")
+	words(false, "6 of 6")
+}

@@ -123,6 +123,9 @@ func (c *studyStatusCmd) Run(a *app, lab *store.Reader) error {
 		if still != "" {
 			a.printf("%s\n", still)
 		}
+		if row.Removed > 0 {
+			a.printf("%s for which its file asks %s removed: %s computes what it lacks\n", format.Count(row.Removed, "run"), map[bool]string{true: "was", false: "were"}[row.Removed == 1], a.next("study run FILE"))
+		}
 		printHealth(a, health)
 		printSearches(a, searches)
 		for _, sentence := range idle {
