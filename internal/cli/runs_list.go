@@ -244,16 +244,22 @@ func listRuns(r *store.Reader, runs, among []store.Run) ([]listedRun, error) {
 	return rows, nil
 }
 
-// withoutOnlyCode leaves out the code of which no two runs have different versions: other scripts have other files.
+// withoutOnlyCode leaves out the code of which no two runs of a command have different versions: other scripts have other files.
 func withoutOnlyCode(differ []string, settings []map[string]any) []string {
+	command := func(own map[string]any) string { return study.SettingText(own["trainer.command"]) }
 	return slices.DeleteFunc(slices.Clone(differ), func(key string) bool {
-		versions := map[string]bool{}
-		for _, own := range settings {
-			if v, has := own[key]; has {
-				versions[study.SettingText(v)] = true
-			}
+		if !strings.HasPrefix(key, codeKey) {
+			return false
 		}
-		return strings.HasPrefix(key, codeKey) && len(versions) < 2
+		versions := map[string]string{} // of each command; "": none
+		for _, own := range settings {
+			version := study.SettingText(own[key])
+			if was, known := versions[command(own)]; known && was != version {
+				return false
+			}
+			versions[command(own)] = version
+		}
+		return true
 	})
 }
 

@@ -79,6 +79,9 @@ func (c *studyRunCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if err := f.SeedGivenTwice(); err != nil {
+		return usageError{err}
+	}
 	if f.Trainer != nil { // the user named the file that holds this command
 		o.Scripts, a.again = f.Trainer.Folder, true
 		if !c.DryRun {
@@ -205,8 +208,9 @@ func noteLoaded(a *app, lab *store.Reader, f *study.File) error {
 	if err != nil {
 		return err
 	}
+	done = slices.DeleteFunc(done, func(r store.StudyRun) bool { return !f.Trainer.IsOf(r) })
 	for _, r := range done[max(0, len(done)-looksAtLoaded):] {
-		if changed := trainer.ChangedSince(lab.RunDir(r.Hash)); len(changed) > 0 {
+		if changed := trainer.ChangedSince(lab.RunDir(r.Hash), f.Trainer.Folder); len(changed) > 0 {
 			a.notef("%s: changed since finished runs loaded it; they stay as they are. [trainer] code, or data for what lies elsewhere, makes a change count\n", format.Few(changed, 3))
 			return nil
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"cmp"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/inputfile"
@@ -92,18 +94,21 @@ func metricOf(script string) string {
 	return "test/loss"
 }
 
-// small and large find metrics of which a small value is better, and of which a large one is.
+// small are words in names of metrics of which a small value is better, and large of which a large one is.
 var (
-	small = regexp.MustCompile(`(?i)loss|err|mse|mae|rmse|nll|perplexity|ppl`)
-	large = regexp.MustCompile(`(?i)acc|f1|auc|auroc|map|precision|recall|iou|dice|bleu|rouge|r2|reward|hits`)
+	small = strings.Fields("loss err error mse mae rmse mape smape nll ppl perplexity wer cer fid bpb bpc")
+	large = strings.Fields("acc accuracy f1 auc auroc auprc map precision recall iou miou dice bleu rouge r2 reward hits top1 top5 ndcg mrr psnr ssim kappa mcc")
 )
 
 // goalOf is the goal that a metric's name tells, or a value that asks.
 func goalOf(metric string) string {
-	switch name := metric[strings.LastIndexByte(metric, '/')+1:]; {
-	case small.MatchString(name):
+	has := func(words []string) bool {
+		return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(metric), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }), func(part string) bool { return slices.Contains(words, part) })
+	}
+	switch {
+	case has(small) && !has(large):
 		return `"min"                      # or "max"`
-	case large.MatchString(name):
+	case has(large) && !has(small):
 		return `"max"                      # or "min"`
 	}
 	return `"min or max"               # which is better?`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -61,7 +62,7 @@ func TestNamesAsPeopleChooseThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		called(t, 0, "--lab", lab, "study", "run", file)
-		if out, _ := called(t, 0, "--lab", lab, "study", "status", "found"); !strings.Contains(out, name) || !strings.Contains(out, fmt.Sprintf("%g", 2*slope)) {
+		if out, _ := called(t, 0, "--lab", lab, "study", "status", "found"); !strings.Contains(out, name) || !regexp.MustCompile(fmt.Sprintf(`best +2 +%g +done +lr 2\n`, 2*slope)).MatchString(out) {
 			t.Errorf("searched by %s: %s", name, out)
 		}
 	}
@@ -75,7 +76,7 @@ func TestValuesByHandAreOfOneKind(t *testing.T) {
 			t.Errorf("%s: %s", set, errs)
 		}
 	}
-	if _, errs := called(t, 2, "--lab", lab, "study", "run", file, "--seeds", "2", "--set", "run.seed=4"); !strings.Contains(errs, "run.seed is 4, and seeds asks for other seeds") {
+	if _, errs := called(t, 2, "--lab", lab, "study", "run", file, "--seeds", "2", "--set", "run.seed=4"); !strings.Contains(errs, "run.seed is 4, and the study asks for other seeds") {
 		t.Error(errs)
 	}
 	called(t, 0, "--lab", lab, "study", "run", file, "--set", `lr="0.1,0.2"`, "--dry-run")
@@ -110,7 +111,7 @@ func TestModulesThatChangeLaterAreTold(t *testing.T) {
 	write(elsewhere, "y=1")
 	rewritten(t, filepath.Join(filepath.Dir(file), "train.sh"), `, \"sum\": $sum}}`, fmt.Sprintf(`, \"sum\": $sum}, \"loaded\": [\"lib/beside.sh\", \"%s\"]}`, elsewhere))
 	const told = "changed since finished runs loaded it"
-	for _, c := range []struct{ change, want string }{{"", ""}, {beside, "lib/beside.sh: " + told}, {elsewhere, "beside.sh and " + elsewhere + ": " + told}} {
+	for _, c := range []struct{ change, want string }{{"", ""}, {beside, "lib/beside.sh: " + told}, {elsewhere, elsewhere + " and lib/beside.sh: " + told}} {
 		if c.change != "" {
 			write(c.change, "z=2")
 		}
@@ -150,7 +151,7 @@ func TestVersionsOfTheCodeAreTold(t *testing.T) {
 	t.Chdir(filepath.Dir(file))
 	called(t, 0, "--lab", lab, "study", "run", file)
 	rewritten(t, "train.sh", "sum=0; ", "sum=0;  ")
-	if out, _ := called(t, 0, "--lab", lab, "runs", "list"); strings.Contains(out, "train.sh 9") || !strings.Contains(out, "train.sh, ") {
+	if out, _ := called(t, 0, "--lab", lab, "runs", "list"); regexp.MustCompile(`train\.sh [0-9a-f]{8}`).MatchString(out) || !strings.Contains(out, "train.sh, ") {
 		t.Errorf("one version: %s", out)
 	}
 	if out, _ := called(t, 0, "--lab", lab, "study", "retry", "mine"); strings.Contains(out, "has changed since") != true || !strings.Contains(out, "study resume mine --allow-scripts .") || !strings.Contains(out, "study run study.toml computes the new version") {
@@ -206,4 +207,31 @@ func TestAStudyThatLacksRunsIsNotDone(t *testing.T) {
 	words(true, "5 of 6")
 	called(t, 0, "--lab", lab, "study", "run", file, "--set", "wd=[0.0, 0.5, 0.7]", "--seeds", "2")
 	words(false, "6 of 6")
+}
+
+// TestCurvesOfASearchForADottedName are drawn, as others are.
+func TestCurvesOfASearchForADottedName(t *testing.T) {
+	text := strings.Replace(namesStudy, "[grid]\nlr = [1.0, 2.0]\n", "[search]\ntrials = 2\nschedule = \"full\"\nmetric = \"val.f1\"\ngoal = \"max\"\n[search.space]\nlr = { choice = [1.0, 2.0] }\n", 1)
+	file, lab := scriptStudy(t, strings.Replace(text, "seeds = 5\n", "", 1))
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "train.sh"), []byte(strings.Replace(namesTrainer, `, \"val/f1\": $(v 5)`, "", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	called(t, 0, "--lab", lab, "study", "run", file)
+	to := filepath.Join(t.TempDir(), "page")
+	called(t, 0, "--lab", lab, "study", "report", "mine", "--out", to)
+	found, err := filepath.Glob(filepath.Join(to, "*curves*.csv"))
+	if more, _ := filepath.Glob(filepath.Join(to, "*", "*curves*.csv")); err == nil {
+		found = append(found, more...)
+	}
+	rows := 0
+	for _, name := range found {
+		csv, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = max(rows, strings.Count(string(csv), "\n")-1)
+	}
+	if rows < 4 { // two trials of two epochs
+		t.Errorf("%d rows in %q", rows, found)
+	}
 }

@@ -179,12 +179,8 @@ func (a *app) onward(lab *store.Reader, name string) (string, error) {
 	if len(runs) > 0 && runs[0].Kind == store.Script {
 		if file := fileOfStudy(name); file != "" {
 			anew := a.next("study run " + format.ShellWord(file))
-			f, unread := study.ReadFile(file, nil, 0)
-			if unread != nil || f.Trainer == nil {
-				return anew, err
-			}
-			if changed := f.Trainer.Changed(runs); len(changed) > 0 {
-				return fmt.Sprintf("%s, with the code as it was; %s has changed since, and %s computes the new version", a.next("study resume "+name+" --allow-scripts ."), format.Few(changed, shown), anew), err
+			if changed := study.ChangedCode(".", runs); changed != "" {
+				return fmt.Sprintf("%s, with the code as it was; %s has changed since, and %s computes the new version", a.next("study resume "+name+" --allow-scripts ."), changed, anew), err
 			}
 			return anew, err
 		}

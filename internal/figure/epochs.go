@@ -254,7 +254,9 @@ func overSeeds(runs []*judge.JudgedRun, split, key string, unit float64) track {
 	for _, s := range runs {
 		pts := s.Series(split, key)
 		for _, p := range s.Rows(split, "", key) {
-			t.rows[float64(p.Step)]++
+			if t.rows[float64(p.Step)] += min(len(pts), 1); len(pts) == 0 {
+				continue
+			}
 			if float64(p.Step) >= t.until {
 				t.until, t.missing = float64(p.Step), p.Missing
 			}

@@ -168,14 +168,13 @@ func curvesPicture(id string, all []judge.Search, runs []judge.Run) Picture {
 			}
 			factor, unit := s.Unit()
 			panel.Y.Unit = unit
-			split, measure, _ := strings.Cut(s.Metric, ".")
 			for i, t := range s.Trials {
 				run := byHash[t.Run]
 				if run == nil {
 					continue
 				}
 				line := chart.Series{ID: fmt.Sprintf("trial-%d-%d", n, t.Number), Kind: chart.LinePoints, Marker: chart.Dot, Size: 2, Color: chart.ColorFor(color), Faint: true, Width: 0.8}
-				for _, point := range run.Series(split, measure) {
+				for _, point := range run.Named(s.Called) {
 					if point.Missing == "" {
 						line.X, line.Y = append(line.X, float64(point.Step)), append(line.Y, factor*point.Value)
 					}

@@ -93,42 +93,6 @@ func (v *collapseNames) see(name string) {
 	v.any = v.any || isCollapse(key)
 }
 
-// selectsOnBothSides reports whether each value that the two sides name is one of runs with a chosen value of a setting.
-func (s Statement) selectsOnBothSides(key string) bool {
-	for _, source := range []string{s.Left, s.Right} {
-		tree, err := parser.Parse(source)
-		if err != nil || source == "" {
-			return false
-		}
-		found := &selections{key: key}
-		ast.Walk(&tree.Node, found)
-		if found.calls == 0 || found.of < found.calls {
-			return false
-		}
-	}
-	return true
-}
-
-// selections counts the calls that name a value, and those of them that select a setting.
-type selections struct {
-	key       string
-	calls, of int
-}
-
-// Visit implements ast.Visitor.
-func (v *selections) Visit(node *ast.Node) {
-	switch n := (*node).(type) {
-	case *ast.CallNode:
-		if f, ok := n.Callee.(*ast.IdentifierNode); ok && named[f.Value] > 0 {
-			v.calls++
-		}
-	case *ast.PairNode:
-		if s, ok := n.Key.(*ast.StringNode); ok && s.Value == v.key {
-			v.of++
-		}
-	}
-}
-
 type nameCheck struct {
 	words Vocabulary
 	err   error

@@ -133,7 +133,7 @@ func (r *JudgedRun) Value(name string, fraction float64) (float64, error) {
 			best = p
 		}
 	}
-	if last := float64(r.LastStep()); fraction > 0 && math.Abs(float64(best.Step)-wanted) > max(last/8, 1) {
+	if last := float64(r.LastStep()); fraction > 0 && math.Abs(float64(best.Step)-wanted) > max(last/8, 0.5) {
 		return 0, fmt.Errorf("run %.12s was not measured near epoch %.0f; the nearest is %d", r.Hash, wanted, best.Step)
 	}
 	if best.Missing != "" {

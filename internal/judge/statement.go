@@ -170,9 +170,6 @@ func (s Statement) checkSettings(words Vocabulary) error {
 		if !words.Setting(key) {
 			return words.Unknown("cells names", key)
 		}
-		if s.selectsOnBothSides(key) {
-			return fmt.Errorf("cells names %q, and both sides select a value of it: every cell would be the same; leave it out of cells", key)
-		}
 	}
 	if s.Kind == Linear {
 		if err := errors.Join(words.Name(s.X), words.Name(s.Y)); err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"collapse.example/collapse/internal/rundir"
 	"collapse.example/collapse/internal/store"
 )
 
@@ -132,12 +133,8 @@ func TestTheFolderOfTheCodeMoves(t *testing.T) {
 // TestWhatIsLoadedFromElsewhereIsTold: what a run reads that neither its code nor its data name.
 func TestWhatIsLoadedFromElsewhereIsTold(t *testing.T) {
 	lib := t.TempDir()
-	var data []string
 	for _, name := range []string{"util.py", "named.py"} {
 		put(t, filepath.Join(lib, name), "x = "+name)
-		sum, err := digestFile(filepath.Join(lib, name))
-		must(t, err)
-		data = append(data, sum)
 	}
 	util, named, gone := filepath.Join(lib, "util.py"), filepath.Join(lib, "named.py"), filepath.Join(lib, "gone.py")
 	for want, loaded := range map[string][]string{
@@ -147,7 +144,7 @@ func TestWhatIsLoadedFromElsewhereIsTold(t *testing.T) {
 		"the script has loaded " + util + " and " + gone + " from outside its folder: a change of it makes no new runs unless [trainer] data names it": {util, gone},
 	} {
 		var notes []string
-		j := job{spec: Spec{Code: map[string]string{"train.py": "1", "lib/model.py": "2"}, Data: data[1:]}, opts: Options{Note: func(text string) { notes = append(notes, text) }}}
+		j := job{dir: rundir.Dir(t.TempDir()), spec: Spec{Inputs: []string{filepath.Join(lib, "named.*")}, Code: map[string]string{"train.py": "1", "lib/model.py": "2"}}, opts: Options{Note: func(text string) { notes = append(notes, text) }}}
 		j.unnamed(loaded)
 		if got := strings.Join(notes, "\n"); got != want {
 			t.Errorf("%q; want %q", got, want)

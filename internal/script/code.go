@@ -288,6 +288,15 @@ func (s Spec) checkData(folder string) error {
 	return nil
 }
 
+// ChangedIn is a file of the run's code that is another in folder, or not there; "" if there is none.
+func (s Spec) ChangedIn(folder string) string {
+	var changed *ChangedError
+	if errors.As(s.checkCode(folder), &changed) {
+		return changed.Path
+	}
+	return ""
+}
+
 // checkCode compares the files in folder with the digests of a run.
 func (s Spec) checkCode(folder string) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Code)) {

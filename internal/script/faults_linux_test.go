@@ -145,10 +145,10 @@ func TestManyFiles(t *testing.T) {
 	put(t, filepath.Join(folder, "main.py"), imports.String())
 	_, err = DigestCode(folder, []string{"m*.py"})
 	says(t, "a file more", err, `"m*.py" and the patterns before it name more than 10000 files`)
-	_, err = Imports(folder, []string{"main.py"})
+	_, err = Imports(folder, []string{"main.py"}, false)
 	says(t, "imports", err, "main.py imports more than 10000 files")
 	put(t, filepath.Join(folder, "main.py"), strings.TrimPrefix(imports.String(), "import m0\n"))
-	if found, err := Imports(folder, []string{"main.py"}); err != nil || len(found) != mostFiles-1 {
+	if found, err := Imports(folder, []string{"main.py"}, false); err != nil || len(found) != mostFiles-1 {
 		t.Errorf("%d imports, %v", len(found), err)
 	}
 }

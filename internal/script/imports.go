@@ -22,9 +22,9 @@ var dotted = regexp.MustCompile(`[A-Za-z_][\w.]*`)
 
 // Imports lists the Python files of a folder that the given ones import, directly or not, and that are not among them: paths relative to
 // the folder, with slashes. Only the text is read, so that what is imported by other means than a statement is not found; a name that
-// the text does not import counts too, if a file has it. Modules are looked for beside each given file, where Python finds them, and then in
-// the folder.
-func Imports(folder string, files []string) ([]string, error) {
+// the text does not import counts too, if a file has it. Modules are looked for beside each given file, where Python finds them; with
+// python -m, in the folder.
+func Imports(folder string, files []string, asModule bool) ([]string, error) {
 	known := map[string]bool{}
 	for _, f := range files {
 		known[f] = true
@@ -43,7 +43,11 @@ func Imports(folder string, files []string) ([]string, error) {
 			if len(found)+len(files) > mostFiles {
 				return nil, fmt.Errorf("%s imports more than %d files", first, mostFiles)
 			}
-			modules, err := importsOf(folder, next[0], path.Dir(first))
+			root := path.Dir(first)
+			if asModule {
+				root = "."
+			}
+			modules, err := importsOf(folder, next[0], root)
 			if err != nil {
 				return nil, err
 			}
@@ -66,11 +70,7 @@ func importsOf(folder, file, root string) (list []string, err error) {
 	}
 	for _, m := range imported.FindAllStringSubmatch(string(text), -1) {
 		for _, module := range modulesOf(m[1], m[2], m[3]) {
-			files := module.files(folder, root, path.Dir(file))
-			if len(files) == 0 && module.up == 0 { // where python -m begins, and PYTHONPATH=.
-				files = module.files(folder, ".", path.Dir(file))
-			}
-			list = append(list, files...)
+			list = append(list, module.files(folder, root, path.Dir(file))...)
 		}
 	}
 	return list, nil

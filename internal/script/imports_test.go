@@ -53,16 +53,19 @@ func TestImports(t *testing.T) {
 			"tools/__init__.py", "tools/colours.py", "tools/plot.py", "tools/shades.py"}},
 		{[]string{"data/load.py", "data/more.py"}, []string{"data/__init__.py"}},
 		{[]string{"layers.py"}, nil},
-		{[]string{"sub/run.py"}, []string{"above.py", "sub/beside.py", "sub/plot.py"}},
+		{[]string{"sub/run.py"}, []string{"sub/beside.py", "sub/plot.py"}},
 		{[]string{"train.sh"}, nil},
 	} {
-		got, err := Imports(folder, c.from)
+		got, err := Imports(folder, c.from, false)
 		got = slices.DeleteFunc(got, func(name string) bool { return name == "noisy.py" || name == "secret.py" || name == "train.py" })
 		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%v imports %q, %v; wanted %q", c.from, got, err, c.want)
 		}
 	}
-	if got, err := Imports(folder, []string{"none.py"}); err == nil {
+	if got, err := Imports(folder, []string{"sub/run.py"}, true); err != nil || !slices.Equal(got, []string{"above.py", "plot.py"}) {
+		t.Errorf("as a module it imports %q, %v", got, err)
+	}
+	if got, err := Imports(folder, []string{"none.py"}, false); err == nil {
 		t.Errorf("a missing file imports %q", got)
 	}
 }

@@ -70,7 +70,7 @@ func TestPagesOfAScript(t *testing.T) {
 	}
 	s := startTest(t, Options{Lab: lab.Dir(), Searches: func(_ *store.Reader, name string) ([]judge.Search, error) {
 		found := judgetest.SomeSearches([]float64{0.1}, []float64{0.2})[:1]
-		found[0].Metric, found[0].Trials[1].Run = "test.loss", a
+		found[0].Metric, found[0].Called, found[0].Trials[1].Run = "test.loss", "test/loss", a
 		return found, nil
 	}})
 	for address, words := range map[string]string{"study/tables/1.pdf": "the forms .tex and .csv", "study/tables/2.csv": `no table "2.csv"`, "study/tables/01.csv": "no table"} {

@@ -75,16 +75,21 @@ func changedFiles(before []store.StudyRun, items []Item) map[string]string {
 	return changed
 }
 
-// Changed are the files of the code that are others now than for the study's runs, or that one of the two lacks.
-func (t *Trainer) Changed(runs []store.StudyRun) []string {
+// ChangedCode is a file of the code of a study's newest run that is another now in folder, or not there; "" if there is none.
+func ChangedCode(folder string, runs []store.StudyRun) string {
 	if len(runs) == 0 {
-		return nil
+		return ""
 	}
-	was, err := specOf(runs[len(runs)-1].Payload)
-	if err != nil {
-		return nil
+	if s, err := specOf(runs[len(runs)-1].Payload); err == nil {
+		return s.ChangedIn(folder)
 	}
-	return slices.Sorted(maps.Keys(otherCode(was, t.spec)))
+	return ""
+}
+
+// IsOf reports whether a run is of the code as it is now.
+func (t *Trainer) IsOf(r store.StudyRun) bool {
+	s, err := specOf(r.Payload)
+	return err == nil && len(otherCode(s, t.spec)) == 0
 }
 
 // otherCode are the files of which one run has another version than the other, or none, with the digests of the first.

@@ -82,16 +82,22 @@ func ReadFile(path string, overrides []string, seeds int) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("study: %w", err)
 	}
-	f, err := ParseFile(path, text, overrides, seeds)
-	if err != nil || len(f.seeds) == 0 {
-		return f, err
-	}
-	for _, s := range f.base { // ParseFile reads what earlier versions have accepted
-		if value, given := strings.CutPrefix(s, script.SeedKey+"="); given {
-			return nil, &FileError{File: path, Problems: []string{fmt.Sprintf("%s is %s, and seeds asks for other seeds; leave one out, or give the seeds as a list: seeds = [%s]", script.SeedKey, value, value)}}
+	return ParseFile(path, text, overrides, seeds)
+}
+
+// SeedGivenTwice returns an error if the file's settings have a seed beside the seeds that the study asks for. A script's search may: its trials
+// have that seed, and the best ones again the others. Studies of earlier versions may have both.
+func (f *File) SeedGivenTwice() error {
+	value := ""
+	for _, s := range f.base {
+		if v, given := strings.CutPrefix(s, script.SeedKey+"="); given {
+			value = v
 		}
 	}
-	return f, nil
+	if value == "" || len(f.seeds) == 0 || f.Search != nil && f.Trainer != nil || len(f.seeds) == 1 && fmt.Sprint(f.seeds[0]) == value {
+		return nil
+	}
+	return &FileError{File: f.Name, Problems: []string{fmt.Sprintf("%s is %s, and the study asks for other seeds: leave out %s, or the seeds", script.SeedKey, value, script.SeedKey)}}
 }
 
 var nameRule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`) })

@@ -77,20 +77,29 @@ func (f *File) FilesInSettings() (found []string) {
 	if f.Trainer == nil {
 		return nil
 	}
-	settings := slices.Clone(f.base)
+	last := map[string]string{}
+	for _, s := range f.base {
+		key, text, _ := strings.Cut(s, "=")
+		last[key] = text
+	}
+	var settings [][2]string
+	for _, key := range slices.Sorted(maps.Keys(last)) {
+		settings = append(settings, [2]string{key, last[key]})
+	}
 	for _, a := range f.axes {
 		for _, v := range a.values {
-			settings = append(settings, a.key+"="+v)
+			settings = append(settings, [2]string{a.key, v})
 		}
 	}
+	named := f.Trainer.spec.FilesOfData(f.Trainer.Folder)
 	for _, s := range settings {
-		key, text, _ := strings.Cut(s, "=")
+		key, text := s[0], s[1]
 		values, _, err := train.Axis("", text)
 		if err != nil || len(values) != 1 {
 			continue
 		}
 		name, _ := values[0].(string)
-		if name != "" && filepath.IsLocal(name) && f.Trainer.spec.Overlooks(f.Trainer.Folder, name) {
+		if name != "" && filepath.IsLocal(name) && f.Trainer.spec.Overlooks(f.Trainer.Folder, name, named) {
 			found = append(found, key+" = "+name)
 		}
 	}
@@ -187,7 +196,7 @@ func digestFiles(s *script.Spec, folder string, t *trainerTable, bad *FileError)
 				named = append(named, module)
 			}
 		}
-		if overlooked, err = script.Imports(folder, named); err == nil {
+		if overlooked, err = script.Imports(folder, named, len(moduleOf(folder, t.Command)) > 0); err == nil {
 			overlooked = append(overlooked, slices.DeleteFunc(named, func(name string) bool { return s.Code[name] != "" })...)
 		}
 	}

@@ -30,6 +30,7 @@ _STATE = "run.state"  # among what was never asked for: checkpoints are saved, a
 _STALE = 60.0  # seconds without a heartbeat after which the lab counts as dead
 _LISTEN = 10.0  # seconds to wait for another heartbeat before leaving: a living lab writes one every two
 _MOST_UNREAD = 2  # captures that may wait for the lab
+_MOST_TOLD = 1000  # modules in one report
 _WAIT = 0.05  # seconds between checks of what the lab has read
 
 
@@ -151,6 +152,7 @@ class Run(NoRun):
         self._saved = self._looked = False  # a checkpoint; whether there was one to go on from
         self._done = False
         self._home, self._seen = os.path.realpath(os.getcwd()), set()
+        self._told = set()
 
     @property
     def info(self):
@@ -250,8 +252,10 @@ class Run(NoRun):
         """
         new = set(sys.modules) - self._seen
         self._seen |= new
-        files = {_own(name, self._home) for name in new} - {None}
-        return sorted(os.path.relpath(f, self._home) if f.startswith(self._home + os.sep) else f for f in files)
+        files = {_own(name, self._home) for name in new} - {None} - self._told
+        told = sorted(os.path.relpath(f, self._home) if f.startswith(self._home + os.sep) else f for f in files)[:_MOST_TOLD]
+        self._told |= files
+        return told
 
     def _wait_for_room(self):
         """Waits while two captures are unread; the lab removes a capture once it has measured it."""
@@ -291,27 +295,34 @@ class Run(NoRun):
         return heard
 
 
+_INSTALLED = {"site-packages", "dist-packages"}
 _LIBRARIES = tuple({os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib")}
                    | {os.path.dirname(os.path.realpath(__file__)) + os.sep})
 
 
 def _own(name, home):
-    """The file of a loaded module, or None if it, or the package that it is part of, is installed or was not read from a source.
-
-    The path is as imported below home, a folder, and without links elsewhere.
+    """The file of a loaded module: any below home, a folder; elsewhere, without links, a source that is not installed. None for others, and
+    for parts of an installed package, wherever they say that they lie: what torch.compile writes calls itself a part of torch.
     """
-    path = None
-    if name in ("sitecustomize", "usercustomize"):
+    file = _file(name)
+    if file is None or name in ("sitecustomize", "usercustomize"):
         return None
-    for part in (name.split(".")[0], name):  # what torch.compile writes calls itself a part of torch
-        file = getattr(sys.modules.get(part), "__file__", None)
-        if not isinstance(file, str):
-            continue
-        real = os.path.realpath(file)
-        if not os.path.isabs(file) or not real.endswith(".py") or "-packages" + os.sep in real or real.startswith(_LIBRARIES):
+    if file.startswith(home + os.sep) and os.pardir not in file.split(os.sep):
+        return None if _INSTALLED & set(file[len(home):].split(os.sep)) else file
+    for path in filter(None, (_file(name.split(".")[0]), file)):
+        real = os.path.realpath(path)
+        if not real.endswith(".py") or _INSTALLED & set(real.split(os.sep)) or real.startswith(_LIBRARIES):
             return None
-        path = file if file.startswith(home + os.sep) and os.pardir not in file.split(os.sep) else real
-    return path
+    return os.path.realpath(file)
+
+
+def _file(name):
+    """The absolute path of a loaded module's file, or None. Looking must not load a lazy module, nor raise what it raises."""
+    try:
+        file = object.__getattribute__(sys.modules[name], "__dict__").get("__file__")
+    except Exception:
+        return None
+    return file if isinstance(file, str) and os.path.isabs(file) else None
 
 
 def _plain(name, x):

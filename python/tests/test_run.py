@@ -161,6 +161,13 @@ class Lab(unittest.TestCase):
             with open(os.path.join(folder, name + ".py"), "w") as f:
                 f.write("x = 1\n")
             self.addCleanup(sys.modules.pop, name, None)
+        class Lazy(types.ModuleType):
+            def __getattr__(self, name):
+                raise ImportError("no optional backend: " + name)
+
+        sys.modules["lazy_module"] = Lazy("lazy_module")
+        del sys.modules["lazy_module"].__dict__["__spec__"]
+        self.addCleanup(sys.modules.pop, "lazy_module", None)
         made = types.ModuleType("json.generated")  # as torch.compile names what it writes
         made.__file__ = os.path.join(elsewhere, "generated.py")
         for name in ("some_package", "some_package.part", made.__name__):
