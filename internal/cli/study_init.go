@@ -1,12 +1,12 @@
 package cli
 
 import (
-	"slices"
 	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
