@@ -101,7 +101,7 @@ func is(status store.Status, generation int64) func(store.Run) bool {
 
 // controlledEpochs is how long a run takes: several times as long as the page and the coordinator take to act on a button, however
 // busy the machine is, for the run and they wait for the same processors.
-func controlledEpochs() int64 { return longtest.Of[int64](240, 400) }
+func controlledEpochs() int64 { return longtest.Of[int64](240, 1500) }
 
 // startControlled starts a study of three runs, two at a time: one that fails, two that take a while. It returns once all are known.
 func startControlled(t *testing.T) (c *controlled, labDir string, ended chan int) {

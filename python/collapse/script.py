@@ -305,7 +305,7 @@ def _own(name, home):
     for parts of an installed package, wherever they say that they lie: what torch.compile writes calls itself a part of torch.
     """
     file = _file(name)
-    if file is None or name in ("sitecustomize", "usercustomize"):
+    if file is None or name in ("sitecustomize", "usercustomize") or os.path.realpath(file).startswith(_LIBRARIES):
         return None
     if file.startswith(home + os.sep) and os.pardir not in file.split(os.sep):
         return None if _INSTALLED & set(file[len(home):].split(os.sep)) else file

@@ -17,6 +17,7 @@ import unittest
 import support
 from support import collapse, needs_torch, torch
 
+from collapse import script
 from collapse.script import Left
 
 
@@ -186,6 +187,12 @@ class Lab(unittest.TestCase):
         self.assertFalse([name for name in told[0] if "-packages" in name or os.path.basename(name) in ("os.py", "json.py", "script.py")])
         self.assertEqual(told[1:], [sorted([os.path.join(elsewhere, "outer_module.py"), os.path.join(parent, "parent_module.py"), os.path.join(package, "__init__.py"),
                                             os.path.join(package, "part.py"), "late_module.py"]), None])
+
+    def test_libraries_below_the_folder_of_a_script_are_not_its_own(self):
+        for name in ("json", "collapse"):
+            file = os.path.realpath(sys.modules[name].__file__)
+            for home in (os.path.dirname(os.path.dirname(file)), os.sep + file.split(os.sep)[1]):
+                self.assertIsNone(script._own(name, home))
 
     def test_settings_that_were_never_asked_for_are_told(self):
         run = resumed()
