@@ -90,6 +90,13 @@ func (f *found) claim(c Claim) Claim {
 	return c
 }
 
+// alike reports whether each seed gives the same numbers in every cell.
+func (e *Effect) alike() bool {
+	return !slices.ContainsFunc(e.Cells, func(c Cell) bool {
+		return c.Each == nil || !slices.Equal(c.Each.Left, e.Cells[0].Each.Left) || !slices.Equal(c.Each.Right, e.Cells[0].Each.Right)
+	})
+}
+
 // FromSeeds judges a claim from the answers of its seeds alone. It is an error if the claim does not have them.
 func (c Claim) FromSeeds() (Claim, error) {
 	if c.Effect == nil {

@@ -249,5 +249,9 @@ func (s Statement) judge(done []*JudgedRun) (Claim, error) {
 	if len(s.inCells(e.kept)) == 0 {
 		return claim, nil
 	}
-	return c.effect(e).claim(claim), nil
+	effect := c.effect(e)
+	if n := len(effect.Cells); n > 1 && effect.alike() {
+		claim.Statistics = append(claim.Statistics, fmt.Sprintf("all %d cells have the same numbers: both sides select what cells = [\"%s\"] names, or it changes nothing", n, strings.Join(s.Cells, `", "`)))
+	}
+	return effect.claim(claim), nil
 }

@@ -368,3 +368,19 @@ func TestStatementWithAMisspeltValue(t *testing.T) {
 		}
 	}
 }
+
+// TestCellsThatBothSidesSelectAreTold: they are one cell, counted several times.
+func TestCellsThatBothSidesSelectAreTold(t *testing.T) {
+	runs := judgetest.Common().Runs(t)
+	for right, want := range map[string]bool{`final("test.dilation", {"data.noise": 0.2})`: true, `final("test.dilation")`: false} {
+		s := asks(`final("test.dilation", {"data.noise": 0.1})`, right)
+		s.Cells, s.Where = []string{"data.noise"}, map[string]any{"data.noise": []any{0.1, 0.2}}
+		claim, err := s.Judge(runs)
+		told := slices.ContainsFunc(claim.Statistics, func(note string) bool {
+			return note == `all 2 cells have the same numbers: both sides select what cells = ["data.noise"] names, or it changes nothing`
+		})
+		if err != nil || told != want || len(claim.Effect.Cells) != 2 {
+			t.Errorf("%s: %q, %v", right, claim.Statistics, err)
+		}
+	}
+}
