@@ -19,6 +19,7 @@ from support import FolderTest, needs_torch, torch
 import collapse
 from test_arrays import made, needs_program
 
+collapse.Result  # loaded here: what is first loaded under a patch of sys.modules is forgotten with it, and another class later
 WITHOUT_MATPLOTLIB = mock.patch.dict(sys.modules, {"matplotlib": None, "matplotlib.figure": None})
 
 
