@@ -80,7 +80,7 @@ func (c computed) judge(asked findings.Recipe, loaded []judge.Run) (findings.Rec
 	if len(c.runs) > 0 {
 		missing, why = so.missing(), ""
 		if n := so.untouched(); n > 0 {
-			why = format.Count(n, "setting") + " of the recipe have no finished run yet"
+			why = format.Count(n, "setting") + " of the recipe " + map[bool]string{true: "has", false: "have"}[n == 1] + " no finished run yet"
 		}
 	} else {
 		missing = "The search has not ended. The same command goes on with it."
