@@ -192,6 +192,9 @@ func saveStudy(a *app, lab *store.Lab, f *study.File, items []study.Item) error 
 	}
 	if words := study.Displaced(f.Name, before, items, false); words != "" {
 		a.notef("%s\n", words)
+		if f.Nameless {
+			a.notef("if that was another study, give this one a name of its own: [study] name = …\n")
+		}
 	}
 	return noteLoaded(a, lab.Reader, f)
 }

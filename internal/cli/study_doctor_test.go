@@ -250,7 +250,7 @@ p.add_argument("--drop"); p.add_argument("--decay", default=10**-3)
 p.add_argument("-q", action="store_true")
 p.add_argument("files", default="x")
 p.add_argument("-e", "--epochs", default=7)`)
-	if want := (flags{[]scriptFlag{{Key: "lr", Default: "1e-3"}, {Key: "batch", Default: "32"}}, []string{"drop", "decay"}, "7"}); !reflect.DeepEqual(spread, want) {
+	if want := (flags{found: []scriptFlag{{Key: "lr", Default: "1e-3"}, {Key: "batch", Default: "32"}}, others: []string{"drop", "decay"}, epochs: "7"}); !reflect.DeepEqual(spread, want) {
 		t.Errorf("%+v, wanted %+v", spread, want)
 	}
 	if text := studyText("a.py", false, flags{others: []string{"drop"}, epochs: "3"}, "f1"); strings.Contains(text, "\nlr = ") || !strings.Contains(text, "\n# drop = ") || !strings.Contains(text, "\nargs = \"flags\"") {

@@ -78,6 +78,7 @@ func packageFolder(script string) string {
 
 var (
 	flagNames       = regexp.MustCompile(`^\s*(?:["'][-\w]+["']\s*,?\s*)+`)
+	foreignName     = regexp.MustCompile(`^[^()]*?["']--([^"']*[^\x00-\x7f"'][^"']*)["']`)
 	longName        = regexp.MustCompile(`["']--([A-Za-z][\w-]*)["']`)
 	argparseDefault = regexp.MustCompile(`\bdefault\s*=\s*([^,)\n]+)`)
 	argparseChoices = regexp.MustCompile(`\bchoices\s*=\s*[\[(]([^\])]+)[\])]`)
@@ -139,6 +140,9 @@ func studyText(script string, module bool, from flags, metric string) string {
 	}
 	for _, name := range from.others {
 		base += "# " + name + " =                    # --" + name + " has no plain default in the script\n"
+	}
+	for _, name := range from.unfit {
+		base += "# --" + name + " cannot be given: names of settings have Latin letters\n"
 	}
 	return fmt.Sprintf(studyTemplate, command, strconv.Quote(script), from.epochs, args, base, axis, strconv.Quote(metric), goalOf(metric), spaceOf(found))
 }

@@ -19,6 +19,7 @@ type scriptFlag struct {
 type flags struct {
 	found  []scriptFlag
 	others []string // flags without a plain default
+	unfit  []string // flags whose names no setting can have
 	epochs string
 }
 
@@ -28,6 +29,9 @@ func flagsOf(text string) flags {
 	for i, call := range strings.SplitN(text, "add_argument(", 102) {
 		names := flagNames.FindString(call)
 		name := longName.FindStringSubmatch(names)
+		if other := foreignName.FindStringSubmatch(call); i > 0 && other != nil {
+			f.unfit = append(f.unfit, other[1])
+		}
 		if i == 0 || name == nil {
 			continue
 		}

@@ -235,3 +235,28 @@ func TestCurvesOfASearchForADottedName(t *testing.T) {
 		t.Errorf("%d rows in %q", rows, found)
 	}
 }
+
+// TestWhatIsMeantIsAsked: which of two files goes on with a study, whether a file without a name is of the study called so, and flags that no
+// setting can be.
+func TestWhatIsMeantIsAsked(t *testing.T) {
+	file, lab := scriptStudy(t, strings.Replace(scriptGrid, "[study]\nname = \"mine\"\n", "", 1))
+	t.Chdir(filepath.Dir(file))
+	called(t, 0, "--lab", lab, "study", "run", file)
+	rewritten(t, "train.sh", "sum=0; ", "sum=0;  ")
+	if _, errs := called(t, 0, "--lab", lab, "study", "run", file); !strings.Contains(errs, "give this one a name of its own") {
+		t.Error(errs)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("again.toml", append([]byte("[study]\nname = \"study\"\n"), text...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := called(t, 0, "--lab", lab, "study", "retry", "study"); !strings.Contains(out, "study run FILE, with FILE one of again.toml and study.toml") {
+		t.Error(out)
+	}
+	if f := flagsOf("p.add_argument('--lernräte', default=0.1)\np.add_argument(\"--lr\", default=0.1, help='größer')\n"); len(f.unfit) != 1 || f.unfit[0] != "lernräte" || len(f.found) != 1 {
+		t.Errorf("%+v", f)
+	}
+}

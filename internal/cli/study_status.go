@@ -177,7 +177,12 @@ func whyStill(a *app, lab *store.Reader, s store.Study, row studyRow) (string, e
 func (a *app) onward(lab *store.Reader, name string) (string, error) {
 	runs, err := lab.StudyRuns(name)
 	if len(runs) > 0 && runs[0].Kind == store.Script {
-		if file := fileOfStudy(name); file != "" {
+		files := filesOfStudy(name)
+		if len(files) > 1 {
+			return a.next("study run FILE") + ", with FILE one of " + format.Few(files, shown), err
+		}
+		if len(files) == 1 {
+			file := files[0]
 			anew := a.next("study run " + format.ShellWord(file))
 			if changed := study.ChangedCode(".", runs); changed != "" {
 				return fmt.Sprintf("%s, with the code as it was; %s has changed since, and %s computes the new version", a.next("study resume "+name+" --allow-scripts ."), changed, anew), err
@@ -189,13 +194,12 @@ func (a *app) onward(lab *store.Reader, name string) (string, error) {
 	return a.next("study resume " + name), err
 }
 
-// fileOfStudy is the file in the working folder of the study of a script that is called so; "" if there is none, or several.
-func fileOfStudy(name string) string {
+// filesOfStudy are the files in the working folder of the study of a script that is called so, as arguments; nil if there are too many to look at.
+func filesOfStudy(name string) (found []string) {
 	entries, err := os.ReadDir(".")
 	if err != nil || len(entries) > mostLike {
-		return ""
+		return nil
 	}
-	found := ""
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) != ".toml" {
 			continue
@@ -203,13 +207,11 @@ func fileOfStudy(name string) string {
 		if text, err := inputfile.Read(e.Name(), inputfile.Text); err != nil || study.ScriptNamed(e.Name(), text) != name {
 			continue
 		}
-		if found != "" {
-			return ""
+		file := e.Name()
+		if strings.HasPrefix(file, "-") {
+			file = "./" + file
 		}
-		found = e.Name()
-	}
-	if strings.HasPrefix(found, "-") {
-		return "./" + found
+		found = append(found, file)
 	}
 	return found
 }

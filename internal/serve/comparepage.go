@@ -84,6 +84,11 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if name := r.URL.Query().Get("study"); name != "" {
+		if err := s.lab.read(func(lab *store.Reader) error { _, err := lab.Study(name); return err }); err != nil {
+			return notFound("%v", err)
+		}
+	}
 	p := comparePage{frame: s.frame(r, "compare", "Compare")}
 	switch {
 	case chosen == 1:

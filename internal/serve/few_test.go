@@ -59,6 +59,7 @@ func TestOneOfEach(t *testing.T) {
 		{s.URL() + "study?tag=alone", 200, "There is no picture of these runs together yet."},
 		{s.URL() + "run/" + run.Run, 200, "Features and class means at epoch 1"},
 		{s.URL() + "study?tag=nobody", 404, "the lab has no runs of the study"},
+		{s.URL() + "compare?study=nobody", 404, "has no study \"nobody\""},
 		{s.URL() + "run/0000", 404, "has no run"},
 		{none.URL(), 200, "The lab is empty."},
 		{none.URL() + "compare", 200, "There is nothing to compare yet"},

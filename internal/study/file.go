@@ -43,6 +43,7 @@ import (
 // runs (internal/question); a study may get others at any time.
 type File struct {
 	Name, Title string
+	Nameless    bool     // the name is the file's
 	Source      string   // its text, with the changes made on the command line, for people
 	Trainer     *Trainer // the script that computes the runs; nil: this program trains the networks
 	Search      *Search  // choose settings instead of computing the whole grid; nil: no search
@@ -148,7 +149,7 @@ func ParseFile(path string, text []byte, overrides []string, seeds int) (*File, 
 			return nil, bad
 		}
 	}
-	f := &File{questions: questions{tree.Claim, tree.Drawing, tree.Table}, Name: cmp.Or(tree.Study.Name, nameOfFile(path)), Title: tree.Study.Title, Source: string(text),
+	f := &File{questions: questions{tree.Claim, tree.Drawing, tree.Table}, Name: cmp.Or(tree.Study.Name, nameOfFile(path)), Nameless: tree.Study.Name == "", Title: tree.Study.Title, Source: string(text),
 		base: train.SettingsIn(tree.Base), subject: trainings{}}
 	if err := CheckName(f.Name); err != nil {
 		bad.add("[study] name: %v", err)
