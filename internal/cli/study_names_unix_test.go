@@ -260,3 +260,17 @@ func TestWhatIsMeantIsAsked(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// TestGoalsAndDefaultsThatInitProposes: a goal by whole words of a metric's name, and numbers as TOML writes them.
+func TestGoalsAndDefaultsThatInitProposes(t *testing.T) {
+	for metric, want := range map[string]string{"val/f1": `"max"`, "test/loss": `"min"`, "val/mape": `"min"`, "val/map@0.5": `"max"`, "val/error_acc": `"min or max"`, "val/vaccine": `"min or max"`, "temperature": `"min or max"`} {
+		if got := goalOf(metric); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s, wanted %s", metric, got, want)
+		}
+	}
+	for text, want := range map[string]string{".1": "0.1", "1.": "1.0", "-.5": "-0.5", "1_000": "1000", "1e-3": "1e-3", "0.25": "0.25", "inf": "", "[3]": ""} {
+		if got, ok := pythonValue(text); got != want && ok || ok != (want != "") {
+			t.Errorf("%s: %s, %v; wanted %s", text, got, ok, want)
+		}
+	}
+}

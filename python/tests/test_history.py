@@ -48,6 +48,10 @@ class HistoryTest(FolderTest):
             h.curve("nc1_pinv")
         with self.assertRaisesRegex(TypeError, "loss is .*one number is wanted"):
             h.add(4, loss=[1, 2])
+        with self.assertRaisesRegex(TypeError, "numbers of your own go by name"):
+            h.add(4, {"loss": 1})
+        h.add(4, f1=None, loss=1)
+        self.assertEqual(h.epochs[-1], (4, {"loss": 1}))
 
     def test_going_on_from_a_checkpoint_replaces_what_follows(self):
         h = collapse.History(self.folder)

@@ -135,6 +135,14 @@ class Lab(unittest.TestCase):
         self.assertEqual(self.events(), [{"epoch": 3, "values": {"test/loss": 1.0, "lr": "NaN", "a": "-Infinity"}, "features": {}, "generation": 3},
                                          {"done": True, "generation": 3}])
 
+    def test_an_epoch_is_a_whole_number(self):
+        run = resumed()
+        for bad in (3.5, math.nan):
+            with self.assertRaises(ValueError):
+                run.report(bad, {})
+        run.report(4.0, {})
+        self.assertEqual([(event["epoch"], type(event["epoch"])) for event in self.events()], [(4, int)])
+
     def test_none_is_missing_and_a_text_is_refused_by_name(self):
         run = resumed()
         run.report(3, {"test/auc": None})
