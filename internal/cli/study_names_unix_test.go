@@ -274,3 +274,20 @@ func TestGoalsAndDefaultsThatInitProposes(t *testing.T) {
 		}
 	}
 }
+
+// TestCodeOfOtherScriptsIsNoVersion: only of one command's code are there versions, one of which may lack the file.
+func TestCodeOfOtherScriptsIsNoVersion(t *testing.T) {
+	run := func(command, file, digest string) map[string]any {
+		return map[string]any{"trainer.command": []any{"sh", command}, codeKey + file: digest}
+	}
+	differ := []string{codeKey + "a.sh", codeKey + "b.sh", "lr"}
+	for want, runs := range map[string][]map[string]any{
+		"lr":                                    {run("a.sh", "a.sh", "1"), run("b.sh", "b.sh", "2")},
+		codeKey + "a.sh lr":                     {run("a.sh", "a.sh", "1"), run("a.sh", "a.sh", "2"), run("b.sh", "b.sh", "2")},
+		codeKey + "a.sh " + codeKey + "b.sh lr": {run("a.sh", "a.sh", "1"), run("a.sh", "b.sh", "1")},
+	} {
+		if got := strings.Join(withoutOnlyCode(differ, runs), " "); got != want {
+			t.Errorf("%q, wanted %q", got, want)
+		}
+	}
+}

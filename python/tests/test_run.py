@@ -162,16 +162,21 @@ class Lab(unittest.TestCase):
         for folder in (package, installed, target, parent):
             os.mkdir(folder)
         os.symlink(target, "linked")
-        for folder in (here, os.path.join(here, "..", os.path.basename(elsewhere), "parent"), elsewhere, installed, os.path.join(here, "linked")):
+        below = os.path.join(here, "env", "site-packages")
+        os.makedirs(below)
+        for folder in (below, here, os.path.join(here, "..", os.path.basename(elsewhere), "parent"), elsewhere, installed, os.path.join(here, "linked")):
             sys.path.insert(0, folder)
             self.addCleanup(sys.path.remove, folder)
         for name, folder in (("early_module", here), ("late_module", here), ("outer_module", elsewhere), ("parent_module", parent), ("__init__", package), ("part", package),
-                             ("installed_module", installed), ("linked_module", target)):
+                             ("installed_module", installed), ("installed_below", below), ("linked_module", target)):
             with open(os.path.join(folder, name + ".py"), "w") as f:
                 f.write("x = 1\n")
             self.addCleanup(sys.modules.pop, name, None)
+        looked = []
+
         class Lazy(types.ModuleType):
             def __getattr__(self, name):
+                looked.append(name)
                 raise ImportError("no optional backend: " + name)
 
         sys.modules["lazy_module"] = Lazy("lazy_module")
@@ -185,12 +190,15 @@ class Lab(unittest.TestCase):
         __import__("linked_module")
         run = resumed()
         run.report(3, {})
-        for name in ("late_module", "parent_module", "outer_module", "some_package.part", "installed_module", "colorsys"):
+        for name in ("late_module", "parent_module", "outer_module", "some_package.part", "installed_module", "installed_below", "colorsys"):
             __import__(name)
         sys.modules[made.__name__] = made
         run.report(4, {})
+        sys.modules["another_name"] = sys.modules["early_module"]
+        self.addCleanup(sys.modules.pop, "another_name", None)
         run.report(5, {})
         told = [event.get("loaded") for event in self.said()]
+        self.assertEqual(looked, [], "a lazy module is left alone")
         self.assertLessEqual({"early_module.py", os.path.join("linked", "linked_module.py")}, set(told[0]))
         self.assertFalse([name for name in told[0] if "-packages" in name or os.path.basename(name) in ("os.py", "json.py", "script.py")])
         self.assertEqual(told[1:], [sorted([os.path.join(elsewhere, "outer_module.py"), os.path.join(parent, "parent_module.py"), os.path.join(package, "__init__.py"),
