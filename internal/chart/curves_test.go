@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -36,14 +37,14 @@ func TestCurvesThatCannotBeDrawn(t *testing.T) {
 		"panel without ID":          func(f *Figure) { f.Panels[0].ID = "" },
 		"differ in length":          func(f *Figure) { f.Panels[0].Series[0].Y = Numbers{1} },
 		"1 to 100 panels":           func(f *Figure) { f.Columns = 101 },
-		"21 series":                 func(f *Figure) { f.Panels[0].Series = make([]Series, 21) },
-		"equal is for":              func(f *Figure) { f.Panels[0].Equal = true },
+		"21 series":                 func(f *Figure) { f.Panels[0].Series = slices.Repeat(f.Panels[0].Series[:1], 21) },
+		"equal is for":              func(f *Figure) { f.Panels[1].Equal = true },
 		`scale "sqrt" is not known`: func(f *Figure) { f.Panels[0].X.Scale = "sqrt" },
 		"range from 0 to 10":        func(f *Figure) { f.Panels[0].Y.Range = Range(0, 10) },
 		"range from 2 to 2":         func(f *Figure) { f.Panels[0].X.Range = Range(2, 2) },
 		"201 ticks":                 func(f *Figure) { f.Panels[0].X.Ticks = make([]Tick, 201) },
 		`kind "heatmap" is not drawn`: func(f *Figure) {
-			f.Panels[0].Series[0] = Series{Kind: HeatMap, Heat: &Heat{Columns: 1, Rows: 1, Z: Numbers{1}}}
+			f.Panels[0].Series[0] = Series{Kind: HeatMap, Heat: &Heat{Columns: 1, Rows: 1, X: [2]float64{0, 1}, Y: [2]float64{0, 1}, Z: Numbers{1}}}
 		},
 		"a size or width of 1e+09":       func(f *Figure) { f.Panels[0].Series[0].Size = 1e9 },
 		"a reference line needs a place": func(f *Figure) { f.Panels[0].Series[1].X, f.Panels[0].Series[1].Y = Numbers{1}, nil },

@@ -7,7 +7,10 @@
 // Read figure.go first for the vocabulary, then panellayout.go for how a panel becomes a drawing.
 package chart
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Figure is one picture: panels that share a legend. ID names files and page anchors and must be
 // unique among the figures of a page; letters, digits, '-', '_' and '.' only.
@@ -171,7 +174,7 @@ func (s *Series) wrong() string {
 	if len(s.Labels) > n || (len(s.N) != 0 && len(s.N) != n) {
 		return "labels or counts of one series differ in length from its coordinates"
 	}
-	if h := s.Heat; h != nil && (h.Columns <= 0 || h.Rows <= 0 || len(h.Z) != h.Rows*h.Columns) {
+	if h := s.Heat; h != nil && (h.Columns <= 0 || h.Rows <= 0 || h.Rows > len(h.Z) || h.Columns > len(h.Z) || len(h.Z) != h.Rows*h.Columns) {
 		return "heat map grid and values disagree"
 	}
 	if (s.Kind == HeatMap) != (s.Heat != nil) {
@@ -183,11 +186,14 @@ func (s *Series) wrong() string {
 	if s.Kind == Band && (len(s.YLo) != n || len(s.YHi) != n) {
 		return "a band needs YLo and YHi"
 	}
-	if (s.Kind == Line || s.Kind == Points || s.Kind == LinePoints || s.Kind == Text) && len(s.X) != len(s.Y) {
+	if slices.Contains(pointed, s.Kind) && len(s.X) != len(s.Y) {
 		return "coordinates of one series differ in length"
 	}
 	return ""
 }
+
+// pointed are the kinds whose points have both coordinates.
+var pointed = []Kind{Line, Points, LinePoints, Segments, Arrows, Text}
 
 // count is the number of points of a series.
 func (s *Series) count() int { return max(len(s.X), len(s.Y)) }

@@ -186,7 +186,7 @@ func (c *reproduceCmd) one(a *app, id string) (result reproduced, err error) {
 	}
 	result.Seconds, result.Scale, result.Program = time.Since(began).Seconds(), c.Scale, version.Version
 	if c.kept != nil {
-		err = results.Save(c.kept, c.keep(found, began))
+		err = results.Save(c.kept, kept(found, c.choice(), began))
 	}
 	return result, err
 }

@@ -7,13 +7,14 @@ import (
 
 	"collapse.example/collapse/internal/findings"
 	"collapse.example/collapse/internal/judge"
+	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/results"
 	"collapse.example/collapse/internal/version"
 )
 
-// keep is what a folder of results keeps of what was found.
-func (c *reproduceCmd) keep(found findings.RecipeFindings, began time.Time) results.Recipe {
-	out := results.Recipe{ID: found.ID, Title: found.Title, Paper: found.Source, Scale: c.Scale, Command: strings.Join(found.Commands, "; "), Claims: found.Judged,
+// kept is what a folder of results keeps of what was found.
+func kept(found findings.RecipeFindings, choice recipe.Choice, began time.Time) results.Recipe {
+	out := results.Recipe{ID: found.ID, Title: found.Title, Paper: found.Source, Scale: choice.Scale, Choice: chosenOf(choice), Command: strings.Join(found.Commands, "; "), Claims: found.Judged,
 		Numbers: found.Compared, Notes: found.Notes, Runs: len(found.Runs), Failed: len(found.Unfinished.Rows), Program: version.Version, Machine: version.CPU(), Date: began}
 	if len(found.Runs) > 0 {
 		out.Machine = machinesOf(found.Runs)
@@ -29,6 +30,11 @@ func (c *reproduceCmd) keep(found findings.RecipeFindings, began time.Time) resu
 		out.CoreHours = found.Compute.CoreHours
 	}
 	return out
+}
+
+// chosenOf is a choice as a folder of results keeps it: where the data sets were is nobody else's business.
+func chosenOf(c recipe.Choice) *results.Choice {
+	return &results.Choice{Scale: c.Scale, Preset: c.Preset, Set: c.Set, Seeds: c.Seeds, BuiltIn: c.BuiltIn, Recipes: c.Recipes}
 }
 
 // machinesOf are the processors and devices that computed runs. PyTorch names its device in what the program records as the kernel.

@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
-	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/results"
 )
@@ -12,7 +9,7 @@ type resultsCmd struct {
 	writesFolder
 
 	Dir   string `arg:"" help:"Folder that collapse reproduce --results wrote." type:"path" placeholder:"DIR"`
-	Check bool   `help:"Judge every claim again from what each seed gave, and change nothing: the status is 1 if a file says something else than its numbers."`
+	Check bool   `help:"Judge every claim again from what each seed gave, and change nothing: the status is 1 if a file says something else than its numbers. If the folder has the rows of its runs, in a lab of that name, everything is made again from them and compared, too: collapse lab copy DIR/lab --numbers puts them there."`
 }
 
 // recipeVerdicts is the JSON of collapse results: a line for each recipe.
@@ -48,33 +45,6 @@ func (c *resultsCmd) Run(a *app) error {
 		a.printf("\n")
 		a.printBySource("", claims, func(judge.Claim) {})
 	})
-}
-
-// check prints what judging again came to.
-func (c *resultsCmd) check(a *app) error {
-	audit, err := results.Check(c.Dir)
-	if err != nil {
-		return err
-	}
-	err = a.emit(audit, func() {
-		for _, d := range audit.Different {
-			a.printf("%s, claim %s: %s\n", d.Recipe, d.Claim, d.What)
-		}
-		for _, name := range audit.Skipped {
-			a.printf("%s holds no results: not looked at\n", name)
-		}
-		a.printf("%s judged again from what each seed gave, %s.\n", format.Count(audit.Again, "claim"), format.Count(len(audit.Different), "difference"))
-		if audit.NotKept > 0 {
-			a.printf("%s cannot be: what each seed gave is kept since version 0.2.0; reproduce the recipe again.\n", format.Count(audit.NotKept, "claim"))
-		}
-		if audit.NoSeeds > 0 {
-			a.printf("%s not judged over seeds: theory, or too few runs.\n", format.Count(audit.NoSeeds, "claim"))
-		}
-	})
-	if err == nil && len(audit.Different) > 0 {
-		return fmt.Errorf("results: %s in %s", format.Count(len(audit.Different), "difference"), c.Dir)
-	}
-	return err
 }
 
 func verdictsOf(r results.Recipe) recipeVerdicts {

@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -77,7 +78,26 @@ func (r *Recipe) chosen(c Choice) (scale Scale, set []string, err error) {
 		}
 	}
 	scale.Grid = grid
-	return scale, set, nil
+	return scale, set, scale.checkSize(c.Seeds)
+}
+
+// checkSize reports a grid that is too large, before anything is made from it. seeds is 0 for the scale's.
+func (s Scale) checkSize(seeds int) error {
+	runs := max(1, len(s.Variants))
+	for _, factor := range append([]int{cmp.Or(seeds, s.Seeds)}, lengths(s.Grid)...) {
+		if factor > train.MaxRuns/runs {
+			return fmt.Errorf("grid and seeds ask for more than %d runs; leave out values or seeds", train.MaxRuns)
+		}
+		runs *= max(1, factor)
+	}
+	return nil
+}
+
+func lengths(grid map[string][]any) (list []int) {
+	for _, values := range grid {
+		list = append(list, len(values))
+	}
+	return list
 }
 
 // axis is what a setting by hand says of an axis of a grid.

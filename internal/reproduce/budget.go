@@ -3,7 +3,7 @@ package reproduce
 import (
 	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"collapse.example/collapse/internal/findings"
@@ -11,21 +11,28 @@ import (
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
 )
 
-// seedsFirst sorts runs so that each setting has its first seed before any has its second: what a budget leaves undone is then as even as can be,
-// and each claim comes nearer to its verdict.
-func seedsFirst(runs []recipe.Run) {
+// seedsFirst sorts the items of runs so that each setting has its first seed before any has its second: what a budget leaves undone is then as even
+// as can be, and each claim comes nearer to its verdict.
+func seedsFirst(runs []recipe.Run, items []study.Item) []study.Item {
 	rank := map[uint64]int{}
 	for _, run := range runs {
 		if _, known := rank[run.Config.Run.Seed]; !known {
 			rank[run.Config.Run.Seed] = len(rank)
 		}
 	}
-	sort.SliceStable(runs, func(i, j int) bool {
-		a, b := &runs[i], &runs[j]
-		return cmp.Compare(rank[a.Config.Run.Seed], rank[b.Config.Run.Seed]) < 0
-	})
+	order := make([]int, len(runs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank[runs[a].Config.Run.Seed], rank[runs[b].Config.Run.Seed]) })
+	sorted := make([]study.Item, len(items))
+	for i, k := range order {
+		sorted[i] = items[k]
+	}
+	return sorted
 }
 
 // coverage counts the ended runs of each setting.

@@ -9,6 +9,7 @@ import (
 	"collapse.example/collapse/internal/judge"
 	"collapse.example/collapse/internal/recipe"
 	"collapse.example/collapse/internal/store"
+	"collapse.example/collapse/internal/study"
 	"collapse.example/collapse/internal/train"
 )
 
@@ -29,11 +30,14 @@ func gridOf(settings, seeds int) (runs []recipe.Run, hashes []string) {
 
 // TestEverySettingComesOnceBeforeAnyComesTwice is what a budget rests on.
 func TestEverySettingComesOnceBeforeAnyComesTwice(t *testing.T) {
-	runs, _ := gridOf(4, 3)
-	seedsFirst(runs)
-	for i, run := range runs {
-		if want := fmt.Sprintf("data.noise=%d", i%4); run.Varied[0] != want || run.Config.Run.Seed != uint64(10+i/4) {
-			t.Errorf("run %d is of %s, seed %d", i, run.Varied[0], run.Config.Run.Seed)
+	runs, hashes := gridOf(4, 3)
+	items := make([]study.Item, len(runs))
+	for i := range items {
+		items[i].Hash = hashes[i]
+	}
+	for i, item := range seedsFirst(runs, items) {
+		if want := fmt.Sprint(i%4*3 + i/4); item.Hash != want {
+			t.Errorf("run %d is %s, wanted %s: setting %d, seed %d", i, item.Hash, want, i%4, i/4)
 		}
 	}
 }

@@ -24,8 +24,12 @@ func (j *Job) Train(lab *store.Lab) (found findings.RecipeFindings, err error) {
 	if err != nil {
 		return found, err
 	}
-	searches, hashes := made.searches, made.names()
-	loaded, err := judge.LoadOnDemand(lab, hashes...)
+	return j.show(lab.Reader, made)
+}
+
+// show says what the runs that a lab has show.
+func (j *Job) show(lab *store.Reader, made computed) (found findings.RecipeFindings, err error) {
+	loaded, err := judge.LoadOnDemand(lab, made.names()...)
 	if err != nil {
 		return found, err
 	}
@@ -33,8 +37,8 @@ func (j *Job) Train(lab *store.Lab) (found findings.RecipeFindings, err error) {
 	if err != nil {
 		return found, err
 	}
-	spent := findings.Count(loaded, len(searches) > 0, forecast.Runs(lab, j.Choice.Dir))
-	asked.Generated, asked.Searches, asked.Taken, asked.RunPages, asked.Compute = time.Now(), searches, made.taken, j.RunPages, &spent
+	spent := findings.Count(loaded, len(made.searches) > 0, forecast.Runs(lab, j.Choice.Dir))
+	asked.Generated, asked.Searches, asked.Taken, asked.RunPages, asked.Compute = time.Now(), made.searches, made.taken, j.RunPages, &spent
 	if !made.partly {
 		return asked.Judge()
 	}
@@ -58,7 +62,7 @@ func (j *Job) foresee() ([]recipe.Run, error) {
 // computed is what a lab has of a recipe.
 type computed struct {
 	runs     []recipe.Run // none for a search
-	hashes   []string     // of each run, or of all runs of a search
+	hashes   []string     // of each run, "" if the lab has none, or of all runs of a search
 	searches []judge.Search
 	taken    recipe.Found // settings from another search
 	partly   bool         // the budget was spent before all was done
@@ -67,7 +71,7 @@ type computed struct {
 // names are the runs' names in the lab, each once.
 func (c computed) names() (list []string) {
 	for _, hash := range c.hashes {
-		if !slices.Contains(list, hash) {
+		if hash != "" && !slices.Contains(list, hash) {
 			list = append(list, hash)
 		}
 	}
@@ -112,15 +116,15 @@ func (j *Job) runAll(lab *store.Lab, made *computed) (err error) {
 	if made.runs, err = j.Recipe.Expand(j.Choice, made.taken); err != nil {
 		return scale.BadChoice(err)
 	}
-	if j.Budget {
-		seedsFirst(made.runs)
-	}
 	_, items, err := Items(made.runs)
 	if err != nil {
 		return err
 	}
 	for _, item := range items {
 		made.hashes = append(made.hashes, item.Hash)
+	}
+	if j.Budget {
+		items = seedsFirst(made.runs, items)
 	}
 	name := j.Recipe.ID + "." + j.Choice.Scale
 	if _, err := study.Save(lab, name, j.Recipe.Title, j.Command, items); err != nil {

@@ -18,6 +18,8 @@ type Audit struct {
 	Again     int          `json:"again"`     // claims judged again from the answers of their seeds
 	NotKept   int          `json:"not_kept"`  // claims over seeds whose answers were not kept: made before version 0.2.0
 	NoSeeds   int          `json:"no_seeds"`  // claims that are not judged over seeds
+	FromRows  int          `json:"from_rows"` // recipes made again from the rows of their runs
+	Numbers   int          `json:"numbers"`   // of claims, tables and figures, compared with those made again from rows
 	Skipped   []string     `json:"skipped"`   // files that are no results
 	Different []Difference `json:"different"` // between what the folder says and what follows from the answers
 }
@@ -25,12 +27,24 @@ type Audit struct {
 // Difference is a claim of which a file says something else than its own numbers.
 type Difference struct {
 	Recipe string `json:"recipe"`
-	Claim  string `json:"claim"`
+	Claim  string `json:"claim,omitempty"` // "": what differs is no claim's
 	What   string `json:"what"`
 }
 
-// Check judges every claim of a folder again, from what each seed answered in each cell: interval, verdict and reason. It changes nothing.
-func Check(dir string) (Audit, error) {
+// String says which recipe, which claim of it, and what.
+func (d Difference) String() string {
+	if d.Claim == "" {
+		return d.Recipe + ": " + d.What
+	}
+	return d.Recipe + ", claim " + d.Claim + ": " + d.What
+}
+
+// Remake makes a recipe again from the rows of its runs; nil if there are no rows of it.
+type Remake func(Recipe) (*Recipe, error)
+
+// Check judges every claim of a folder again, from what each seed answered in each cell: interval, verdict and reason. It compares all that a file
+// says with what remake makes of the rows, unless remake is nil. It changes nothing.
+func Check(dir string, remake Remake) (Audit, error) {
 	out := Audit{Skipped: []string{}, Different: []Difference{}}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -51,6 +65,9 @@ func Check(dir string) (Audit, error) {
 		out.Recipes++
 		for _, c := range r.Claims {
 			out.add(r.ID, c)
+		}
+		if err := out.compare(*r, remake); err != nil {
+			return out, fmt.Errorf("results: %s: %w", r.ID, err)
 		}
 	}
 	if out.Recipes == 0 {
@@ -127,5 +144,9 @@ func same(a, b judge.Quantity) bool {
 	if math.IsNaN(x) || math.IsNaN(y) {
 		return math.IsNaN(x) == math.IsNaN(y)
 	}
+	return near(x, y)
+}
+
+func near(x, y float64) bool {
 	return x == y || math.Abs(x-y) <= 1e-9*math.Max(math.Abs(x), math.Abs(y))
 }

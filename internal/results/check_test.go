@@ -37,7 +37,7 @@ func TestCheckFindsWhatWasChanged(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "mine.json"), []byte(`{"a": 1}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	audit, err := results.Check(dir)
+	audit, err := results.Check(dir, nil)
 	if err != nil || audit.Recipes != 1 || audit.Again != 1 || audit.NotKept != 1 || audit.NoSeeds != 1 || len(audit.Skipped) != 1 || len(audit.Different) != 0 {
 		t.Fatalf("%+v, %v", audit, err)
 	}
@@ -62,7 +62,7 @@ func TestCheckFindsWhatWasChanged(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "a.json"), []byte(changed), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		audit, err := results.Check(dir)
+		audit, err := results.Check(dir, nil)
 		if err != nil || len(audit.Different) != 1 || audit.Different[0].Claim != "falls" {
 			t.Errorf("%s: %+v, %v", is, audit, err)
 		}

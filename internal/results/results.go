@@ -28,7 +28,8 @@ type Recipe struct {
 	Title     string             `json:"title"`
 	Paper     string             `json:"paper"` // which figure, table or theorem of which paper
 	Scale     string             `json:"scale"`
-	Command   string             `json:"command"` // that makes it again
+	Command   string             `json:"command"`          // that makes it again
+	Choice    *Choice            `json:"choice,omitempty"` // what was asked for; nil: not recorded, as before version 0.2
 	Claims    []judge.Claim      `json:"claims"`
 	Numbers   []judge.Comparison `json:"numbers,omitempty"` // the paper's beside ours
 	Notes     []string           `json:"notes,omitempty"`
@@ -40,6 +41,16 @@ type Recipe struct {
 	Machine   string             `json:"machine"`
 	Date      time.Time          `json:"date"`
 	Figures   []chart.Figure     `json:"figures"`
+}
+
+// Choice is what was asked for of a recipe.
+type Choice struct {
+	Scale   string   `json:"scale"`
+	Preset  string   `json:"preset,omitempty"`
+	Set     []string `json:"set,omitempty"`
+	Seeds   int      `json:"seeds,omitempty"` // 0: the scale's
+	BuiltIn bool     `json:"built_in,omitempty"`
+	Recipes string   `json:"recipes,omitempty"` // folder of the recipe; "": it is one of the papers'
 }
 
 // Change is a setting of the runs that is not the paper's.
@@ -56,6 +67,9 @@ const Kind = "results of recipes"
 
 // suffix is that of a recipe's file.
 const suffix = ".json"
+
+// RowsName is the folder of a folder of results that may hold a lab with the rows of its runs.
+const RowsName = "lab"
 
 const (
 	tableName   = "README.md"
@@ -182,6 +196,11 @@ func read(name string, listed bool) (*Recipe, []byte, error) {
 	}
 	if r.ID+suffix != filepath.Base(name) {
 		return nil, nil, fmt.Errorf("%s is about %q; a file is named after its recipe", name, r.ID)
+	}
+	for i := range r.Figures {
+		if err := r.Figures[i].Drawable(); err != nil {
+			return nil, nil, fmt.Errorf("%s: figure %d: %w", name, i+1, err)
+		}
 	}
 	return &r, text, nil
 }

@@ -78,9 +78,12 @@ func (s *Snapshot) Restart(hash string) error {
 // Close closes the database.
 func (s *Snapshot) Close() error { return s.lab.db.Close() }
 
-// Finish gives the database its final name.
+// Finish gives the database its final name. Until somebody writes to the copy, it is one plain file: reading it leaves nothing beside it.
 func (s *Snapshot) Finish() error {
 	err := s.lab.write(func(tx *sql.Tx) error { return execute(tx, "DELETE FROM removal") })
+	if err == nil {
+		err = s.plain()
+	}
 	if err := closeWhole(s.lab.db, s.part, err); err != nil {
 		return err
 	}
@@ -88,6 +91,16 @@ func (s *Snapshot) Finish() error {
 		return fmt.Errorf("store: %w", err)
 	}
 	return syncDir(filepath.Dir(s.part))
+}
+
+// plain ends the use of a write-ahead log.
+func (s *Snapshot) plain() error {
+	var mode string
+	err := s.lab.db.QueryRow("PRAGMA journal_mode = DELETE").Scan(&mode)
+	if err == nil && mode != "delete" {
+		err = fmt.Errorf("store: %s: its write-ahead log could not be ended (mode %s)", s.part, mode)
+	}
+	return err
 }
 
 // Kept reports whether the attempts of a run up to a generation still count, that is, whether it was neither removed nor started

@@ -70,6 +70,15 @@ func TestASnapshotIsACopyInWhichNobodyWorks(t *testing.T) {
 	}
 	must(t, os.Mkdir(filepath.Join(dir, "runs"), 0o777))
 	must(t, s.Finish())
+	reader, err := OpenReader(dir)
+	must(t, err)
+	if _, err := reader.List(Filter{}); err != nil {
+		t.Error(err)
+	}
+	must(t, reader.Close())
+	if left, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(left) != 2 {
+		t.Errorf("reading the copy has left %q, %v; wanted its database and its runs alone", left, err)
+	}
 	copied := open(t, dir)
 	delete(want, hashOf(2))
 	want[hashOf(1)] = Pending

@@ -18,15 +18,12 @@ type axis struct {
 	values []string
 }
 
-// maxRuns is the largest number of runs in a grid: a few lines of text can ask for more than any machine holds.
-const maxRuns = 100_000
-
 // checkSize reports whether the grid is small enough, before anything is made from it.
 func (f *File) checkSize(bad *FileError) bool {
 	runs := max(1, len(f.seeds))
 	for _, a := range f.axes {
-		if len(a.values) > maxRuns/runs {
-			bad.add("[grid] and seeds ask for more than %d runs; leave out values, or make it several studies", maxRuns)
+		if len(a.values) > train.MaxRuns/runs {
+			bad.add("[grid] and seeds ask for more than %d runs; leave out values, or make it several studies", train.MaxRuns)
 			return false
 		}
 		runs *= max(1, len(a.values))

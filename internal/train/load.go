@@ -28,6 +28,9 @@ func LoadFile(path string, overrides ...string) (Config, error) {
 	return Load(path, text, overrides...)
 }
 
+// MaxRuns is the largest number of runs that a grid and its seeds may have: a few lines of text can ask for more than any machine holds.
+const MaxRuns = 100_000
+
 // ConfigOf reads the configuration that a run left in its folder, as it was given, including what is not part of the run's identity, and
 // then the overrides; see Load.
 func ConfigOf(dir string, overrides ...string) (Config, error) {
