@@ -194,3 +194,102 @@ func TestOneClassIsApartFromNone(t *testing.T) {
 		t.Errorf("%+v", r.Facts)
 	}
 }
+
+// TestTheRowsOfAGramMatrix: in tiles of any height each row is visited once, with its own numbers.
+func TestTheRowsOfAGramMatrix(t *testing.T) {
+	const k, d = 6, 2
+	a := make([]float64, k*d)
+	for i := range a {
+		a[i] = float64(i + 1)
+	}
+	for _, rows := range []int{1, 2, 3, 4, 6} {
+		g := new(gram).of(nil, a, a, k, d)
+		g.rows = rows
+		for range 2 { // the second time from what is held, if anything is
+			next := 0
+			g.sum(func(i int, row []float64) float64 {
+				if i != next {
+					t.Fatalf("tiles of %d: row %d, wanted %d", rows, i, next)
+				}
+				next++
+				for j, x := range row {
+					if want := dot(a[i*d:][:d], a[j*d:][:d]); x != want {
+						t.Errorf("tiles of %d: G[%d,%d] = %g, wanted %g", rows, i, j, x, want)
+					}
+				}
+				return 0
+			})
+			if next != k {
+				t.Errorf("tiles of %d: %d rows", rows, next)
+			}
+		}
+	}
+}
+
+// TestTheNullOfAFewShuffles: smallest, middle and largest, of an even and of an odd number.
+func TestTheNullOfAFewShuffles(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   Null
+	}{{[]float64{5, 1, 3, 2}, Null{Low: 1, Median: 2.5, High: 5}}, {[]float64{7, 1, 3, 9, 2}, Null{Low: 1, Median: 3, High: 9}}, {[]float64{4}, Null{4, 4, 4}}} {
+		m := len(c.values)
+		if got := (collectNull{"a": c.values, "b": c.values[:m-1]}).ranges(m); len(got) != 1 || got["a"] != c.want {
+			t.Errorf("%v: %v, wanted %v alone", c.values, got, c.want)
+		}
+	}
+}
+
+// TestDirectionsOfARowOfZeros: a vanishing singular value has some direction, of finite numbers.
+func TestDirectionsOfARowOfZeros(t *testing.T) {
+	directions, s := rowDirections([]float64{0, 0, 0, 3, 0, 4}, 2, 3)
+	if !slices.Equal(s, []float64{5, 0}) || !finite(directions) || math.Abs(directions[0]-0.6) > 1e-15 || math.Abs(directions[2]-0.8) > 1e-15 {
+		t.Errorf("%v, %v", directions, s)
+	}
+}
+
+// TestValuesThatAreNone: what is no object of numbers is an error.
+func TestValuesThatAreNone(t *testing.T) {
+	for _, text := range []string{`"nc1"`, `[1]`, `{"nc1": "low"}`} {
+		var v Values
+		if err := v.UnmarshalJSON([]byte(text)); err == nil {
+			t.Errorf("%s is read as %v", text, v)
+		}
+	}
+	var v Values
+	if err := v.UnmarshalJSON([]byte(`{"nc1": 2}`)); err != nil || v.of["nc1"] != 2 {
+		t.Errorf("%v, %v", v, err)
+	}
+}
+
+// TestHowManyPairsThereAre: the reason names the pairs of different classes.
+func TestHowManyPairsThereAre(t *testing.T) {
+	b := newBuilder(&wanted{}, 0)
+	b.leavePairs(3, []string{KeyVCI})
+	if reason := b.report.Missing[KeyVCI]; !strings.Contains(reason, "3 classes make 3 pairs") {
+		t.Errorf("%q", reason)
+	}
+}
+
+// TestACutOffThatLeavesNothing: if no eigenvalue of Σ_B is above it, its inverse is missing, with a reason.
+func TestACutOffThatLeavesNothing(t *testing.T) {
+	in := Input[float64]{Train: Memory([]float64{1, 0, 2, 0, 0, 1, 0, 2}, 2, []int32{0, 0, 1, 1})}
+	for cut, want := range map[float64]string{0: "", 1: "no eigenvalue of Σ_B could be distinguished from zero"} {
+		r, err := Measure(in, Options{RankCutoff: cut})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, there := r.Measures.of[KeyNC1Pinv]; there != (want == "") || !strings.Contains(r.Missing[KeyNC1Pinv], want) {
+			t.Errorf("cut-off %g: %v, %q", cut, there, r.Missing[KeyNC1Pinv])
+		}
+	}
+}
+
+// TestCloudWork: products grow with the square of the width where samples are many, a decomposition with its cube where they are few.
+func TestCloudWork(t *testing.T) {
+	if got := cloudWork(1_000_000, 10, 512) / cloudWork(1_000_000, 10, 256); math.Abs(got-4) > 0.05 {
+		t.Errorf("twice the width of many samples: %g times the work", got)
+	}
+	if got := cloudWork(2_000_000, 10, 256) / cloudWork(1_000_000, 10, 256); math.Abs(got-2) > 0.05 {
+		t.Errorf("twice the samples: %g times the work", got)
+	}
+}

@@ -130,10 +130,13 @@ func TestAReadThatFailsOnce(t *testing.T) {
 	small := Input[float64]{Train: widened(few.Train), Test: widened(few.Test), W: few.W, B: few.B}
 	large := gaussian[float64](1+wholeElements/4, 6, 4, .3, 1)
 	large.Test = gaussian[float64](1+wholeElements/4, 6, 4, .3, 2).Train
+	beside := gaussian[float64](60, 6, 4, .3, 4)
+	beside.OOD = gaussian[float64](20, 6, 4, .3, 5).Train.Features
 	for name, c := range map[string]struct {
 		in  Input[float64]
 		opt Options
 	}{
+		"OOD":         {beside, Options{}},
 		"several":     {small, Options{Measures: []string{KeyNC1Pinv, KeyAccuracy, KeyNCCAccuracy, KeyTestAccuracy, KeyDilation}, Uncertainty: true, Null: 2}},
 		"one measure": {small, Options{Measures: []string{KeyCDNV}}},
 		"large":       {large, Options{Measures: []string{KeyNC1Pinv, KeyAccuracy, KeyNCCAccuracy, KeyTestAccuracy, KeyDilation, KeyMarginMean}, Uncertainty: true, Null: 2}},
@@ -143,6 +146,9 @@ func TestAReadThatFailsOnce(t *testing.T) {
 		in.Train.Features = failsOnce{in.Train.Features, &at, &reads}
 		if in.Test.Features != nil {
 			in.Test.Features = failsOnce{in.Test.Features, &at, &reads}
+		}
+		if in.OOD != nil {
+			in.OOD = failsOnce{in.OOD, &at, &reads}
 		}
 		mustMeasure(t, in, c.opt)
 		all := reads

@@ -135,7 +135,8 @@ func AddRows[T kernel.Float](m *Moments, team *parallel.Team, rows []T, labels [
 		wide.Mirror(b.Pooled, m.D)
 		b.Far = farthest(rows, m.D)
 	}
-	return m.merge(team, b, nil)
+	m.merge(team, b, nil)
+	return nil
 }
 
 // subtractMeans fills the residuals of rows from the means of their block b, and its scatter. Sums of float64 numbers are rounded, by as much
@@ -193,10 +194,12 @@ func (m *Moments) Merge(o *Moments) error {
 		return &ShapeError{What: "elements of the pooled scatter", Found: len(o.Pooled), Want: len(m.Pooled), Hint: "merge moments that all have it, or that all lack it"}
 	}
 	if !named {
-		return m.merge(nil, o, nil)
+		m.merge(nil, o, nil)
+		return nil
 	}
 	m.Values = m.values()
-	return m.merge(nil, o, m.adopt(o.values()))
+	m.merge(nil, o, m.adopt(o.values()))
+	return nil
 }
 
 // values returns the label value of each class.
@@ -235,7 +238,7 @@ func (m *Moments) adopt(values []int64) []int {
 //
 // With δ = μ_2 − μ_1: S = S_1 + S_2 + δδᵀ n_1 n_2/n, μ = μ_1 + δ n_2/n. The products δδᵀ of all classes are one
 // matrix product.
-func (m *Moments) merge(team *parallel.Team, o *Moments, class []int) error {
+func (m *Moments) merge(team *parallel.Team, o *Moments, class []int) {
 	m.Float32 = m.Float32 && o.Float32
 	m.Spread, o = m.spread(), o.withSpread()
 	for i, x := range o.Spread {
@@ -286,7 +289,6 @@ func (m *Moments) merge(team *parallel.Team, o *Moments, class []int) error {
 	if rows := len(m.apart) / m.D; rows > 0 {
 		gemm.Multiply(team, gemm.TN, kernel.Dense(rows, m.D, m.apart), kernel.Dense(rows, m.D, m.apart), kernel.Dense(m.D, m.D, m.Pooled), gemm.Epilogue[float64]{Accumulate: true})
 	}
-	return nil
 }
 
 // restOf returns Rest of class c; nil if it is zero.

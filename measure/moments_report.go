@@ -140,9 +140,6 @@ func (e *Engine[T]) adopt(m *Moments, w, b []float64) (*head, error) {
 	s := &e.train
 	s.name, s.d, s.k, s.classes, s.left, s.count = "moments", m.D, m.K, e.stay, e.gone, append(s.count[:0], m.Count...)
 	s.sumCounts()
-	if s.n == 0 {
-		return nil, noneLeft("samples in the moments", nil)
-	}
 	s.isFloat32, s.variance = m.Float32, append(s.variance[:0], m.spread()...)
 	scale(s.variance, 1/float64(s.n))
 	s.means = m.Mean // nothing here changes them
