@@ -334,3 +334,50 @@ func TestWordsOfMATLAB(t *testing.T) {
 		}
 	}
 }
+
+// cellOf is a file with a cell of one text, whose matrix says that it has so many bytes fewer than it has.
+func cellOf(fewer uint32) []byte {
+	m := newMAT(binary.LittleEndian, false)
+	text := m.element(matMatrix, m.matrix(matChar, []int{1, 3}, "", 2, []byte("cat"), false), false)
+	binary.LittleEndian.PutUint32(text[4:], uint32(len(text)-8)-fewer)
+	flags, dims := []byte{matCell, 0, 0, 0, 0, 0, 0, 0}, []byte{1, 0, 0, 0, 1, 0, 0, 0}
+	m.add(slices.Concat(m.element(6, flags, false), m.element(5, dims, false), m.element(1, []byte("x"), false), text))
+	return m.b
+}
+
+// TestTextsOfMATLABBehindTheirCells: a text that is longer than the matrix it lies in makes no list of words.
+func TestTextsOfMATLABBehindTheirCells(t *testing.T) {
+	checkContents(t, "as long as it says", cellOf(0), "x I64 [1] [0] [cat]")
+	file := cellOf(8)
+	element := matElement{body: file[matHeader+8:], account: newAccount(nil, 1000), order: binary.LittleEndian}
+	h, err := element.header()
+	if h.Name != "x" {
+		t.Fatalf("%+v, %v", h, err)
+	}
+	_, err = element.wordEntry(h)
+	says(t, "longer", err, "a text ends 8 bytes behind its cell")
+}
+
+// TestPackedMATThatChanges: numbers that could be unpacked when the file was opened, and no longer can, are no zeros.
+func TestPackedMATThatChanges(t *testing.T) {
+	m := newMAT(binary.LittleEndian, true)
+	whole := m.element(matMatrix, m.matrix(6, []int{1, 2}, "x", 9, make([]byte, 16), false), false)
+	var z bytes.Buffer
+	w := zlib.NewWriter(&z)
+	w.Write(whole[:8]) // the tag, in a block of its own
+	w.Flush()
+	first := z.Len()
+	w.Write(whole[8:])
+	w.Close()
+	element := matElement{packed: z.Bytes(), account: newAccount(nil, 1000), order: binary.LittleEndian}
+	entry, err := element.entry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := entry.load(); err != nil || len(b) != 16 {
+		t.Fatalf("%v, %v", b, err)
+	}
+	z.Bytes()[first] = 0xff // a block of no kind
+	_, err = entry.load()
+	says(t, "changed", err, "unpacking: ")
+}

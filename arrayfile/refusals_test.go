@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -313,6 +314,72 @@ func TestTablesThatAreTooLarge(t *testing.T) {
 	for name, b := range map[string][]byte{"table of text": []byte("a,b\n1,2\n"), "bytes of metadata": parquetBytes(t, make([]struct{ X int64 }, 10)), "arrow": arrowFiles(t)["stream.arrow"]} {
 		if _, err := ParseWithin(b, NewBudget(1)); !errors.As(err, &full) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// schemaOf is a schema, as a flatbuffer, of one column with so many levels of columns below; each refers so many times to the same one.
+func schemaOf(levels, times int, name string) flat {
+	le := binary.LittleEndian
+	each := 16 + 20 + 4 + 4*times // a column's table of fields, the column, and the vector of its children
+	end := 24 + levels*each
+	b := le.AppendUint32(le.AppendUint16(le.AppendUint16(le.AppendUint16(le.AppendUint16(nil, 8), 8), 0), 4), 8) // the root has a second field
+	b = le.AppendUint32(le.AppendUint32(le.AppendUint32(b, 4), 1), 4+16)
+	for i := range levels {
+		for _, x := range []uint16{16, 20, 4, 0, 8, 12, 0, 16} { // name, type's kind, type, children
+			b = le.AppendUint16(b, x)
+		}
+		b = le.AppendUint32(b, 16)
+		b = le.AppendUint32(b, uint32(end-len(b)))
+		b = le.AppendUint32(b, arrowStruct)
+		b = le.AppendUint32(le.AppendUint32(b, 0), 4)
+		next := 24 + (i+1)*each + 16
+		below := times
+		if i == levels-1 {
+			below = 0
+		}
+		b = le.AppendUint32(b, uint32(below))
+		for range times {
+			b = le.AppendUint32(b, uint32(next-len(b)))
+		}
+	}
+	return flat{append(le.AppendUint32(b, uint32(len(name))), name...), 8}
+}
+
+// TestSchemasOfArrowThatAreRefused: columns nested without end, columns that refer to the same ones again and again, and names of megabytes.
+func TestSchemasOfArrowThatAreRefused(t *testing.T) {
+	for what, c := range map[string]struct {
+		schema flat
+		cause  string
+	}{
+		"as deep as may be": {schemaOf(maxArrowDepth+1, 1, "x"), ""},
+		"deeper":            {schemaOf(maxArrowDepth+2, 1, "x"), "nested too deeply"},
+		"shared":            {schemaOf(4, 3, "x"), ""},
+		"shared too often":  {schemaOf(12, 4, "x"), "more columns than its bytes hold"},
+		"a long name":       {schemaOf(1, 1, strings.Repeat("x", maxName)), ""},
+		"a longer name":     {schemaOf(1, 1, strings.Repeat("x", maxName+1)), fmt.Sprintf("the name of a column has %d bytes", maxName+1)},
+	} {
+		fields, err := (&schemaReader{left: len(c.schema.b)}).fields(c.schema, 1, 0)
+		if c.cause != "" {
+			says(t, what, err, c.cause)
+		} else if err != nil || len(fields) != 1 || !strings.HasPrefix(fields[0].name, "x") || fields[0].kind != arrowStruct {
+			t.Errorf("%s: %v, %v", what, fields, err)
+		}
+	}
+}
+
+// TestTruthsOfArrowThatAreMissing: a column of bits whose bytes are fewer than its rows.
+func TestTruthsOfArrowThatAreMissing(t *testing.T) {
+	for bytes, cause := range map[int]string{2: "", 1: "16 values in 1 bytes", 0: "16 values in 0 bytes"} {
+		f := &arrowField{name: "x", kind: arrowBool, dtype: Bool}
+		at := binary.LittleEndian.AppendUint64(make([]byte, 24), uint64(bytes)) // places and lengths of two buffers
+		a := &arrowFile{fields: []*arrowField{f}, account: newAccount(nil, 100), batches: []arrowBatch{{rows: 16, codec: -1, nodes: make([]byte, 16), buffers: at, body: []byte{5, 128}}}}
+		c := &arrowColumn{arrowFile: a, f: f, width: 1, rows: 16}
+		out, err := c.load()
+		if cause != "" {
+			says(t, "few bytes", err, cause)
+		} else if err != nil || !slices.Equal(out, []byte{1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}) {
+			t.Errorf("%v, %v", out, err)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func digest(folder string, patterns []string, read func(path string) (string, er
 // expand lists the regular files that match a pattern, relative to the folder unless the pattern is absolute.
 func expand(folder, pattern string) (names []string, err error) {
 	if strings.Contains(pattern, "**") {
-		names, err = below(folder, pattern)
+		names, err = below(folder, pattern, mostEntries)
 	} else if filepath.IsAbs(pattern) {
 		names, err = filepath.Glob(pattern)
 	} else {
@@ -123,8 +123,9 @@ func beside(folder, pattern string) ([]string, error) {
 // mostEntries bounds the entries that a pattern with ** is compared with.
 const mostEntries = 100_000
 
-// below lists the files that match a pattern in which ** stands for any folders, none included, and at its end for all files below.
-func below(folder, pattern string) (names []string, err error) {
+// below lists the files that match a pattern in which ** stands for any folders, none included, and at its end for all files below,
+// among at most so many entries.
+func below(folder, pattern string, most int) (names []string, err error) {
 	parts := strings.Split(filepath.ToSlash(filepath.Clean(pattern)), "/")
 	if stars := len(slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return part != "**" })); stars > 2 {
 		return nil, fmt.Errorf("** stands %d times in it; wanted at most twice", stars)
@@ -139,8 +140,8 @@ func below(folder, pattern string) (names []string, err error) {
 	}
 	seen := 0
 	err = filepath.WalkDir(filepath.Join(at, root), func(path string, e fs.DirEntry, err error) error {
-		if seen++; seen > mostEntries {
-			return fmt.Errorf("more than %d files and folders lie there; name a folder further down", mostEntries)
+		if seen++; seen > most {
+			return fmt.Errorf("more than %d files and folders lie there; name a folder further down", most)
 		}
 		if err != nil || e.IsDir() {
 			return err

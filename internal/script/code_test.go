@@ -44,6 +44,34 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
+// TestAFolderOfTooManyFiles is not read to its end.
+func TestAFolderOfTooManyFiles(t *testing.T) {
+	folder := filesIn(t, "a/1.py", "a/2.py") // four entries with the folders
+	if names, err := below(folder, "**/*.py", 4); err != nil || len(names) != 2 {
+		t.Errorf("%q, %v", names, err)
+	}
+	if names, err := below(folder, "**/*.py", 3); err == nil || !strings.Contains(err.Error(), "more than 3 files and folders lie there") {
+		t.Errorf("%q, %v", names, err)
+	}
+}
+
+// TestAScriptThatFailsOnOtherData: that its data have changed comes first, and what the script made of them does not count.
+func TestAScriptThatFailsOnOtherData(t *testing.T) {
+	folder := filesIn(t, "data.csv")
+	data, err := DigestData(folder, []string{"data.csv"})
+	must(t, err)
+	j := job{spec: Spec{Data: data, Inputs: []string{"data.csv"}}, opts: Options{Folder: folder}, code: folder}
+	failure := failed("no column label")
+	if err := j.unlessCodeChanged(failure); err != failure {
+		t.Errorf("with its data: %v", err)
+	}
+	must(t, os.WriteFile(filepath.Join(folder, "data.csv"), []byte("other"), 0o666))
+	var wrong *DataError
+	if err := j.unlessCodeChanged(failure); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "does not count: ") || !strings.HasSuffix(err.Error(), "no column label") {
+		t.Errorf("with other data: %v", err)
+	}
+}
+
 // TestDataThatAreNotThoseOfTheRun are told, also where only their content differs; those that have not changed are read once.
 func TestDataThatAreNotThoseOfTheRun(t *testing.T) {
 	folder := filesIn(t, "conf/a.yaml", "conf/b.yaml")

@@ -8,14 +8,17 @@ import (
 	"maps"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"collapse.example/collapse/internal/faulttest"
 	"collapse.example/collapse/internal/inputfile"
+	"collapse.example/collapse/internal/process"
 	"collapse.example/collapse/internal/rundir"
 )
 
@@ -137,6 +140,8 @@ func TestSpecsThatNoStudyGives(t *testing.T) {
 		"a key":            {func(s *Spec) { s.Settings = map[string]any{"lr": "x"} }, ""},
 		"a key of ours":    {func(s *Spec) { s.Settings = map[string]any{EpochsKey: "x"} }, fmt.Sprintf("setting %q", EpochsKey)},
 		"another of ours":  {func(s *Spec) { s.Settings = map[string]any{SeedKey: "x"} }, fmt.Sprintf("setting %q", SeedKey)},
+		"much data":        {func(s *Spec) { s.Inputs = slices.Repeat([]string{"a"}, mostPatterns) }, ""},
+		"too much data":    {func(s *Spec) { s.Inputs = slices.Repeat([]string{"a"}, mostPatterns+1) }, fmt.Sprintf("%d patterns of data; wanted at most %d", mostPatterns+1, mostPatterns)},
 		"no key":           {func(s *Spec) { s.Settings = map[string]any{"a b": "x"} }, `setting "a b"`},
 	} {
 		if err := spec(c.change); c.cause == "" {
@@ -189,6 +194,26 @@ func TestRecordingsThatAreRefused(t *testing.T) {
 	says(t, "no name", err, "a recording needs a name")
 	_, err = (&Recording{Name: "x"}).Save(lab)
 	says(t, "no epoch", err, "x: there is no epoch to record")
+}
+
+// TestARunIsNotCompleteWhereLeftoversStay: what an earlier attempt left and cannot be removed is told.
+func TestARunIsNotCompleteWhereLeftoversStay(t *testing.T) {
+	dir := t.TempDir()
+	child, err := process.Start(exec.Command("true"))
+	must(t, err)
+	j := job{dir: rundir.Dir(dir), spec: Spec{Epochs: 1}, last: 1, done: time.Now(), child: child, work: &workspace{}}
+	left := filepath.Join(dir, ".writing", "a")
+	put(t, left, "left")
+	failures := 0
+	faulttest.EachCall(t, syscall.EIO, j.complete, func(call string, err error) {
+		put(t, left, "left")
+		if err != nil && strings.Contains(err.Error(), "script: removing what earlier attempts left: ") {
+			failures++
+		}
+	})
+	if failures == 0 {
+		t.Error("no call's failure is told as that of removing leftovers")
+	}
 }
 
 // TestEveryFailedCallOfAWorkspaceIsTold: making it, telling the script what to do and removing it; asked again, it is there.
