@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -136,12 +135,9 @@ func (g *getter) receive(ctx context.Context, address, part string, have int64, 
 }
 
 func (g *getter) request(ctx context.Context, address string, have int64) (*http.Response, error) {
-	if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("not an http address (%w)", errFinal)
-	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, fmt.Errorf("%w (%w)", err, errFinal)
+	if err != nil || request.URL.Scheme != "http" && request.URL.Scheme != "https" {
+		return nil, fmt.Errorf("not an http address (%w)", errFinal)
 	}
 	request.Header.Set("Accept-Encoding", "identity") // a .gz is wanted as it is
 	if have > 0 {

@@ -61,6 +61,54 @@ func TestEveryStepIsWithinTheBudget(t *testing.T) {
 	}
 }
 
+// TestStatesThatMergeToMoreThanTheBudget: each fits alone; what they grow to, and the room to measure it, may not.
+func TestStatesThatMergeToMoreThanTheBudget(t *testing.T) {
+	states := manyStates(t, 20, 100)
+	said := refusedUpTo(t, func(budget *arrayfile.Budget) error {
+		_, err := Merge(Request{Files: states, Budget: budget})
+		return err
+	})
+	for _, part := range []string{"t.ncs: this takes", "the states: 2000 classes of width 1: this takes"} {
+		if !strings.Contains(said, part) {
+			t.Errorf("%q is not among %s", part, said)
+		}
+	}
+}
+
+// TestTextWhereNumbersBelong is named with its array.
+func TestTextWhereNumbersBelong(t *testing.T) {
+	text := func(shape ...int) part {
+		a := arrayfile.Array{Header: arrayfile.Header{Name: "t", DType: arrayfile.I64, Shape: shape, Categories: []string{"a"}}}
+		return part{path: "x.mat", name: "t", label: "t", Array: a}
+	}
+	const cause = "the elements are text; numbers are wanted"
+	c := &classifier{wPart: text(2, 3)}
+	err := c.weights(&Request{Budget: arrayfile.NewBudget(1000)}, 3, "x.mat")
+	if err == nil || !strings.Contains(err.Error(), "x.mat") || !strings.HasSuffix(err.Error(), cause) {
+		t.Errorf("weights: %v", err)
+	}
+	number := text(4)
+	number.Array = arrayfile.Of("n", []int{4}, make([]float64, 4))
+	f := &finder{lib: library{budget: arrayfile.NewBudget(1000)}}
+	if _, err := f.joined([]part{number, text(4)}, "h"); err == nil || !strings.HasSuffix(err.Error(), cause) {
+		t.Errorf("columns: %v", err)
+	}
+	if _, err := newSource[float32](&matrix{parts: []part{number}}); err == nil || !strings.Contains(err.Error(), "axes of features") {
+		t.Errorf("features of one axis: %v", err)
+	}
+}
+
+// TestAnErrorAndOneOfClosing are told in this order.
+func TestAnErrorAndOneOfClosing(t *testing.T) {
+	first := errors.New("first")
+	if err := joinClose(first, errors.New("second")); !errors.Is(err, first) || err.Error() != "first (and closing files: second)" {
+		t.Error(err)
+	}
+	if err := joinClose(first, nil); err != first {
+		t.Error(err)
+	}
+}
+
 // TestALayerOfSomeFiles is refused: the rest of the samples would be left out without a word.
 func TestALayerOfSomeFiles(t *testing.T) {
 	dir := t.TempDir()
