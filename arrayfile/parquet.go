@@ -50,10 +50,10 @@ func parseParquet(b []byte, account *account) (entries []entry, err error) {
 	if err := account.take(footerMemory * footer); err != nil {
 		return nil, fmt.Errorf("arrayfile: parquet: %d bytes of metadata: %w", footer, err)
 	}
-	if err := checkFooter(footerOf(b, footer)); err != nil {
-		return nil, fmt.Errorf("arrayfile: parquet: %w", err)
-	}
 	source, err := newParquetSource(b, footer)
+	if err == nil {
+		err = checkFooter(footerOf(b, footer))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("arrayfile: parquet: %w", err)
 	}
