@@ -12,7 +12,7 @@ import (
 )
 
 // table is the page of all claims.
-func table(all []Recipe, scales bool) string {
+func table(all []Recipe, scales, rows bool) string {
 	var b strings.Builder
 	b.WriteString("# Results\n\n")
 	fmt.Fprintf(&b, "%s. %s\n\n", format.Count(len(all), "recipe"), made(all))
@@ -37,6 +37,9 @@ func table(all []Recipe, scales bool) string {
 	b.WriteString("\n## How they were made\n\n| recipe | command | runs | core hours | program | machine | date |\n|---|---|---|---|---|---|---|\n")
 	for _, r := range all {
 		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s | %s |\n", r.ID, r.Command, finished(r.Runs, r.Failed), hours(r), cell(r.Program), cell(r.Machine), r.Date.UTC().Format("2006-01-02"))
+	}
+	if rows {
+		fmt.Fprintf(&b, "\nThe rows of these runs are the lab [%s](%[1]s). `collapse results --check DIR` makes everything here again from them, without images; `collapse lab merge DIR/%[1]s` takes them into a lab that goes on.\n", RowsName)
 	}
 	return b.String()
 }

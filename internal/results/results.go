@@ -98,6 +98,12 @@ func Rebuild(to *outfile.Folder) ([]Recipe, error) {
 	return rebuild(to, nil)
 }
 
+// hasRows reports whether the rows of the runs lie beside the results.
+func hasRows(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, RowsName))
+	return err == nil && info.IsDir()
+}
+
 func noResults(dir string) error {
 	return fmt.Errorf("results: %s holds no results; make some with: collapse reproduce ID --results %s", dir, dir)
 }
@@ -120,7 +126,7 @@ func rebuild(to *outfile.Folder, one *Recipe) (all []Recipe, err error) {
 				return err
 			}
 		}
-		return files.PutBytes(tableName, []byte(table(all, len(smaller) > 0)))
+		return files.PutBytes(tableName, []byte(table(all, len(smaller) > 0, hasRows(to.Path()))))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("results: %w", err)

@@ -160,6 +160,11 @@ func TestCommittedResults(t *testing.T) {
 	}
 	for _, scale := range []string{"standard", "paper"} {
 		dir, committed := filepath.Join(root, scale), filepath.Join("..", "..", "docs", "results", scale)
+		if _, err := os.Stat(filepath.Join(committed, results.RowsName)); err == nil { // the table says that it is there
+			if err := os.Mkdir(filepath.Join(dir, results.RowsName), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
 		all, err := results.Rebuild(outfile.At(dir, results.Kind))
 		if err != nil {
 			t.Fatal(err)
