@@ -15,7 +15,7 @@ import (
 // kept is what a folder of results keeps of what was found.
 func kept(found findings.RecipeFindings, choice recipe.Choice, began time.Time) results.Recipe {
 	out := results.Recipe{ID: found.ID, Title: found.Title, Paper: found.Source, Scale: choice.Scale, Choice: chosenOf(choice), Command: strings.Join(found.Commands, "; "), Claims: found.Judged,
-		Numbers: found.Compared, Notes: found.Notes, Runs: len(found.Runs), Failed: len(found.Unfinished.Rows), Program: version.Version, Machine: version.CPU(), Date: began}
+		Numbers: found.Compared, Notes: found.Notes, Runs: len(found.Runs), Failed: len(found.Unfinished.Rows), Partly: found.Partly, Program: version.Version, Machine: version.CPU(), Date: began}
 	if len(found.Runs) > 0 {
 		out.Machine = machinesOf(found.Runs)
 	}
@@ -32,7 +32,7 @@ func kept(found findings.RecipeFindings, choice recipe.Choice, began time.Time) 
 	return out
 }
 
-// chosenOf is a choice as a folder of results keeps it: where the data sets were is nobody else's business.
+// chosenOf is a choice as a folder of results keeps it.
 func chosenOf(c recipe.Choice) *results.Choice {
 	return &results.Choice{Scale: c.Scale, Preset: c.Preset, Set: c.Set, Seeds: c.Seeds, BuiltIn: c.BuiltIn, Recipes: c.Recipes}
 }

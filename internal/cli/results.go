@@ -9,7 +9,7 @@ type resultsCmd struct {
 	writesFolder
 
 	Dir   string `arg:"" help:"Folder that collapse reproduce --results wrote." type:"path" placeholder:"DIR"`
-	Check bool   `help:"Judge every claim again from what each seed gave, and change nothing: the status is 1 if a file says something else than its numbers. If the folder has the rows of its runs, in a lab of that name, everything is made again from them and compared, too: collapse lab copy DIR/lab --numbers puts them there."`
+	Check bool   `help:"Judge every claim again from what each seed gave, and change nothing: the status is 1 if a file says something else than its numbers. If the rows of the runs are in the lab DIR/lab, recipes are made again from them and compared, too: collapse lab copy DIR/lab --numbers puts them there."`
 }
 
 // recipeVerdicts is the JSON of collapse results: a line for each recipe.

@@ -54,6 +54,7 @@ type RecipeFindings struct {
 	Recipe
 	Common
 	Trains     bool // the numbers come from trained networks, not from theory
+	Partly     bool // a budget was spent before all runs had ended
 	Facts      []theoryfig.Fact
 	Judged     []judge.Claim
 	Pictures   []figure.Picture

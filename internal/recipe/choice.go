@@ -50,10 +50,16 @@ func (r *Recipe) Departures(c Choice) ([]Substitution, error) {
 // technical are the settings that say who computes a run and what it keeps: no paper's setting departs by them.
 var technical = []string{"data.dir", "run.engine", "run.checkpoint_every", "run.keep", "run.save_features"}
 
+// mostSettings bounds what is set by hand: a file may say anything.
+const mostSettings = 1000
+
 // chosen is a scale whose grid has the values that are set by hand, and the settings by hand of every run.
 func (r *Recipe) chosen(c Choice) (scale Scale, set []string, err error) {
 	if scale, err = r.scale(c.Scale); err != nil {
 		return scale, nil, err
+	}
+	if c.Seeds < 0 || len(c.Set) > mostSettings {
+		return scale, nil, fmt.Errorf("%d seeds and %d settings by hand; wanted at least none and at most %d", c.Seeds, len(c.Set), mostSettings)
 	}
 	grid := maps.Clone(scale.Grid)
 	for _, s := range c.Set {
@@ -113,23 +119,33 @@ func axis(setting string) (key string, values []any, list bool, err error) {
 // isPart reports whether a setting by hand has only values that a grid has.
 func isPart(setting string, grid []any) bool {
 	_, values, _, err := axis(setting)
-	return err == nil && !slices.ContainsFunc(values, func(v any) bool {
-		return !slices.ContainsFunc(grid, func(known any) bool { return train.Literal(asNumber(known)) == train.Literal(asNumber(v)) })
-	})
+	known := literals(grid)
+	return err == nil && !slices.ContainsFunc(values, func(v any) bool { return !known[train.Literal(asNumber(v))] })
 }
 
 // isWhole reports whether a setting by hand has every value of a grid.
 func isWhole(setting string, grid []any) bool {
 	_, values, _, err := axis(setting)
-	return err == nil && len(distinct(values)) == len(distinct(grid))
+	return err == nil && len(literals(values)) == len(literals(grid))
 }
 
 // distinct are values without repetitions.
 func distinct(values []any) (out []any) {
+	seen := map[string]bool{}
 	for _, v := range values {
-		if !slices.ContainsFunc(out, func(known any) bool { return train.Literal(asNumber(known)) == train.Literal(asNumber(v)) }) {
+		if text := train.Literal(asNumber(v)); !seen[text] {
+			seen[text] = true
 			out = append(out, v)
 		}
+	}
+	return out
+}
+
+// literals are values as texts.
+func literals(values []any) map[string]bool {
+	out := map[string]bool{}
+	for _, v := range values {
+		out[train.Literal(asNumber(v))] = true
 	}
 	return out
 }

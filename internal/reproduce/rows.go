@@ -5,39 +5,67 @@ import (
 	"fmt"
 
 	"collapse.example/collapse/internal/findings"
+	"collapse.example/collapse/internal/format"
 	"collapse.example/collapse/internal/store"
 	"collapse.example/collapse/internal/train"
 )
 
-// ErrNotFromRows says that a recipe cannot be judged by rows alone.
-var ErrNotFromRows = errors.New("only recipes whose runs follow from their grid alone are made again from rows")
+// Errors of FromRows.
+var (
+	ErrNoGrid = errors.New("its runs follow from a search, not from its grid alone")
+	ErrNoRows = errors.New("the lab has none of its runs")
+)
 
-// FromRows says what a lab's runs of the recipe show: it computes nothing, opens no data set, and leaves the lab as it is.
-func (j *Job) FromRows(lab *store.Reader) (found findings.RecipeFindings, err error) {
-	if !j.Recipe.Trains() || j.Recipe.Search != nil || j.Recipe.Source(j.Choice) != nil {
-		return found, ErrNotFromRows
+// Counted is how many runs a recipe had when it was judged, and whether a budget had been spent before all of them had ended.
+type Counted struct {
+	Runs, Finished int
+	Partly         bool
+}
+
+// FromRows says what a lab's runs of the recipe show: it computes nothing, opens no data set, and leaves the lab as it is. The lab must have the
+// runs that were there when the recipe was judged, and no others of it.
+func (j *Job) FromRows(lab *store.Reader, was Counted) (found findings.RecipeFindings, now Counted, err error) {
+	if j.Recipe.Search != nil || j.Recipe.Source(j.Choice) != nil {
+		return found, now, ErrNoGrid
 	}
-	made := computed{partly: true}
+	made := computed{partly: was.Partly}
 	if made.runs, err = j.Recipe.Expand(j.Choice, nil); err != nil {
-		return found, err
+		return found, now, err
 	}
 	known, err := byLikeness(lab)
 	if err != nil {
-		return found, err
+		return found, now, err
 	}
+	distinct := map[string]bool{}
 	for _, run := range made.runs {
-		made.hashes = append(made.hashes, known[likeness(run.Config)])
+		like := likeness(run.Config)
+		distinct[like] = true
+		hashes := known[like]
+		if len(hashes) > 1 {
+			return found, now, fmt.Errorf("runs %.12s and %.12s have the same settings, on other images", hashes[0], hashes[1])
+		}
+		made.hashes = append(made.hashes, append(hashes, "")[0])
 	}
-	return j.show(lab, made)
+	now = Counted{len(distinct), len(made.names()), was.Partly}
+	switch {
+	case now.Finished == 0:
+		return found, now, ErrNoRows
+	case now.Finished != was.Finished:
+		return found, now, fmt.Errorf("the lab has %s of it that are finished, and there were %d", format.Count(now.Finished, "run"), was.Finished)
+	case !was.Partly && was.Finished < was.Runs:
+		return found, now, fmt.Errorf("%s failed, of which a copy of numbers has nothing", format.Count(was.Runs-was.Finished, "run"))
+	}
+	found, err = j.show(lab, made)
+	return found, now, err
 }
 
-// byLikeness are the training runs of a lab by their likeness, which is known without their images.
-func byLikeness(lab *store.Reader) (map[string]string, error) {
+// byLikeness are the finished training runs of a lab by their likeness, which is known without their images.
+func byLikeness(lab *store.Reader) (map[string][]string, error) {
 	runs, err := lab.List(store.Filter{})
 	if err != nil {
 		return nil, err
 	}
-	known := map[string]string{}
+	known := map[string][]string{}
 	for _, run := range runs {
 		if run.Kind != store.Train || run.Status != store.Done {
 			continue
@@ -47,10 +75,7 @@ func byLikeness(lab *store.Reader) (map[string]string, error) {
 			return nil, fmt.Errorf("run %.12s: %w", run.Hash, err)
 		}
 		like := likeness(c)
-		if other, twice := known[like]; twice {
-			return nil, fmt.Errorf("runs %.12s and %.12s have the same settings, on other images", other, run.Hash)
-		}
-		known[like] = run.Hash
+		known[like] = append(known[like], run.Hash)
 	}
 	return known, nil
 }

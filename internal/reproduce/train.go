@@ -93,6 +93,7 @@ func (c computed) judge(asked findings.Recipe, loaded []judge.Run) (findings.Rec
 		asked.Notes = append(slices.Clone(asked.Notes), missing)
 	}
 	found, err := asked.Judge()
+	found.Partly = true
 	if why != "" {
 		withhold(&found, why)
 	}

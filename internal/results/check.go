@@ -20,11 +20,12 @@ type Audit struct {
 	NoSeeds   int          `json:"no_seeds"`  // claims that are not judged over seeds
 	FromRows  int          `json:"from_rows"` // recipes made again from the rows of their runs
 	Numbers   int          `json:"numbers"`   // of claims, tables and figures, compared with those made again from rows
+	NoRows    []Difference `json:"no_rows"`   // recipes that were not, and why
 	Skipped   []string     `json:"skipped"`   // files that are no results
-	Different []Difference `json:"different"` // between what the folder says and what follows from the answers
+	Different []Difference `json:"different"` // between what the folder says and what follows from the answers, or from the rows
 }
 
-// Difference is a claim of which a file says something else than its own numbers.
+// Difference is a claim of which a file says something else than its own numbers, or a recipe of which it says something else than the rows: the first.
 type Difference struct {
 	Recipe string `json:"recipe"`
 	Claim  string `json:"claim,omitempty"` // "": what differs is no claim's
@@ -39,13 +40,13 @@ func (d Difference) String() string {
 	return d.Recipe + ", claim " + d.Claim + ": " + d.What
 }
 
-// Remake makes a recipe again from the rows of its runs; nil if there are no rows of it.
+// Remake makes a recipe again from the rows of its runs; nil if it trains no networks. An error says why it cannot be.
 type Remake func(Recipe) (*Recipe, error)
 
-// Check judges every claim of a folder again, from what each seed answered in each cell: interval, verdict and reason. It compares all that a file
-// says with what remake makes of the rows, unless remake is nil. It changes nothing.
+// Check judges every claim of a folder again, from what each seed answered in each cell: interval, verdict and reason. Unless remake is nil, it
+// compares what a file says, but for the date and the program's version, with what remake makes of the rows. It changes nothing.
 func Check(dir string, remake Remake) (Audit, error) {
-	out := Audit{Skipped: []string{}, Different: []Difference{}}
+	out := Audit{Skipped: []string{}, Different: []Difference{}, NoRows: []Difference{}}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return out, fmt.Errorf("results: %w", err)

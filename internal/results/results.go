@@ -35,7 +35,8 @@ type Recipe struct {
 	Notes     []string           `json:"notes,omitempty"`
 	Changed   []Change           `json:"changed,omitzero"` // what is not as in the paper; nil: not recorded, as before version 0.2
 	Runs      int                `json:"runs"`             // 0: it trains none
-	Failed    int                `json:"failed,omitempty"`
+	Failed    int                `json:"failed,omitempty"` // or not ended
+	Partly    bool               `json:"partly,omitempty"` // a budget was spent before all had ended
 	CoreHours float64            `json:"core_hours,omitempty"`
 	Program   string             `json:"program"` // version
 	Machine   string             `json:"machine"`

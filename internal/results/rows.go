@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 )
 
 // compare compares what a file says with what the rows of its runs give.
@@ -13,8 +15,12 @@ func (a *Audit) compare(r Recipe, remake Remake) error {
 		return nil
 	}
 	again, err := remake(r)
-	if err != nil || again == nil {
-		return err
+	if err != nil {
+		a.NoRows = append(a.NoRows, Difference{Recipe: r.ID, What: err.Error()})
+		return nil
+	}
+	if again == nil {
+		return nil
 	}
 	said, err := shown(r)
 	if err != nil {
@@ -34,9 +40,10 @@ func (a *Audit) compare(r Recipe, remake Remake) error {
 	return nil
 }
 
-// shown is what a recipe shows of its runs, as JSON reads it: all but who made it, when, and how many runs have not ended.
+// shown is what a recipe says, as JSON reads it, but for the date and the program's version: another one may have made it again.
 func shown(r Recipe) (out map[string]any, err error) {
-	text, err := json.Marshal(Recipe{Claims: r.Claims, Numbers: r.Numbers, Notes: r.Notes, Changed: r.Changed, CoreHours: r.CoreHours, Figures: r.Figures})
+	r.Program, r.Date = "", time.Time{}
+	text, err := json.Marshal(r)
 	if err == nil {
 		err = json.Unmarshal(text, &out)
 	}
@@ -86,9 +93,33 @@ func (d *differ) compare(place string, said, given any) {
 }
 
 func (d *differ) note(place string, said, given any) {
-	if d.what == "" {
-		d.what = fmt.Sprintf("%s is %s; the rows give %s", place[1:], inJSON(said), inJSON(given))
+	if d.what != "" {
+		return
 	}
+	a, b := inJSON(said), inJSON(given)
+	alike := 0
+	for alike < min(len(a), len(b)) && a[alike] == b[alike] {
+		alike++
+	}
+	d.what = fmt.Sprintf("%s is %s; the rows give %s", place[1:], around(a, alike), around(b, alike))
+}
+
+// mostShown is how many bytes of a value are shown.
+const mostShown = 200
+
+// around is a text, or what lies around a place of a long one.
+func around(text string, at int) string {
+	if at < mostShown/2 {
+		at = 0
+	}
+	shown := text[max(0, at-20):]
+	if len(shown) < len(text) {
+		shown = "…" + shown
+	}
+	if len(shown) > mostShown {
+		shown = shown[:mostShown] + "…"
+	}
+	return strings.ToValidUTF8(shown, "")
 }
 
 func inJSON(v any) string {
@@ -99,5 +130,5 @@ func inJSON(v any) string {
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	return fmt.Sprintf("%.200s", text)
+	return string(text)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"collapse.example/collapse/internal/chart"
 	"collapse.example/collapse/internal/judge"
@@ -20,7 +21,7 @@ func drawn() results.Recipe {
 	return r
 }
 
-// Whatever the rows give otherwise is found, where it stands; who made the file, when, and how many runs have not ended are not about the rows.
+// Whatever the rows give otherwise is found, where it stands, but for the date and the version of the program.
 func TestCheckComparesWithWhatTheRowsGive(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "r")
 	if err := results.Save(outfile.At(dir, results.Kind), drawn()); err != nil {
@@ -32,7 +33,10 @@ func TestCheckComparesWithWhatTheRowsGive(t *testing.T) {
 		want   string
 	}{
 		{func(r *results.Recipe) {}, ""},
-		{func(r *results.Recipe) { r.Program, r.Machine, r.Runs, r.Failed = "other", "other", 7, 3 }, ""},
+		{func(r *results.Recipe) { r.Program, r.Date = "other", time.Now() }, ""},
+		{func(r *results.Recipe) { r.Runs = 7 }, "a: runs is 12; the rows give 7"},
+		{func(r *results.Recipe) { r.Command = "collapse demo" }, `; the rows give "collapse demo"`},
+		{func(r *results.Recipe) { r.Claims[0].Reason = strings.Repeat("x", 300) + "y" }, "; the rows give "},
 		{func(r *results.Recipe) { points(r).Y[1] = 0.5 + 1e-12 }, ""},
 		{func(r *results.Recipe) { points(r).Y[1] = 0.5 + 1e-6 }, "a: figures[0].panels[0].series[0].y[1] is 0.5; the rows give 0.500001"},
 		{func(r *results.Recipe) { points(r).X = points(r).X[:1] }, "a: figures[0].panels[0].series[0].x[1] is 2; the rows give nothing"},
@@ -60,7 +64,25 @@ func TestCheckComparesWithWhatTheRowsGive(t *testing.T) {
 	}
 }
 
-// A recipe without rows is not counted as compared, and one that cannot be made again is an error.
+// Of long texts that part late, the place where they part is shown.
+func TestCheckShowsWhereTextsPart(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "r")
+	r := drawn()
+	r.Notes = []string{strings.Repeat("x", 300) + "é one" + strings.Repeat("y", 300)}
+	if err := results.Save(outfile.At(dir, results.Kind), r); err != nil {
+		t.Fatal(err)
+	}
+	audit, err := results.Check(dir, func(r results.Recipe) (*results.Recipe, error) {
+		r.Notes = []string{strings.Repeat("x", 300) + "é two"}
+		return &r, nil
+	})
+	want := "a: notes[0] is …" + strings.Repeat("x", 17) + "é one" + strings.Repeat("y", 200-25-1)
+	if err != nil || len(audit.Different) != 1 || !strings.HasPrefix(audit.Different[0].String(), want[:60]) || !strings.HasSuffix(audit.Different[0].String(), `é two"`) || len(audit.Different[0].What) > 400 {
+		t.Errorf("%+v, %v", audit.Different, err)
+	}
+}
+
+// A recipe without rows is not counted as compared, and of one that cannot be made again the reason is told.
 func TestCheckOfWhatHasNoRows(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "r")
 	if err := results.Save(outfile.At(dir, results.Kind), drawn()); err != nil {
@@ -71,7 +93,8 @@ func TestCheckOfWhatHasNoRows(t *testing.T) {
 		t.Errorf("%+v, %v", audit, err)
 	}
 	broken := errors.New("no such measure")
-	if _, err := results.Check(dir, func(results.Recipe) (*results.Recipe, error) { return nil, broken }); !errors.Is(err, broken) || !strings.Contains(err.Error(), "a: no such measure") {
-		t.Errorf("%v", err)
+	audit, err = results.Check(dir, func(results.Recipe) (*results.Recipe, error) { return nil, broken })
+	if err != nil || len(audit.NoRows) != 1 || audit.NoRows[0].String() != "a: no such measure" || audit.FromRows != 0 {
+		t.Errorf("%+v, %v", audit, err)
 	}
 }
