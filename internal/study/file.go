@@ -68,10 +68,16 @@ type FileError struct {
 	Problems []string
 }
 
+// mostProblems is how many problems are told: a grid may have 100,000 values, all of them wrong.
+const mostProblems = 20
+
 func (e *FileError) Error() string {
-	lines := make([]string, len(e.Problems))
-	for i, p := range e.Problems {
-		lines[i] = fmt.Sprintf("%s: %s", e.File, p)
+	var lines []string
+	for _, p := range e.Problems[:min(len(e.Problems), mostProblems)] {
+		lines = append(lines, fmt.Sprintf("%s: %s", e.File, p))
+	}
+	if len(e.Problems) > mostProblems {
+		lines = append(lines, e.File+": and more")
 	}
 	return strings.Join(lines, "\n")
 }
@@ -254,8 +260,10 @@ func alike(values []any) string {
 
 // once are texts without repetitions.
 func once(texts []string) (out []string) {
+	seen := map[string]bool{} // there may be 100,000
 	for _, text := range texts {
-		if !slices.Contains(out, text) {
+		if !seen[text] {
+			seen[text] = true
 			out = append(out, text)
 		}
 	}
@@ -313,8 +321,8 @@ func (f *File) readSeeds(v any, bad *FileError) {
 	}
 }
 
-// checkKeys loads the base, and each value of the grid on its own, so that every misspelt key and every impossible value
-// is reported once, whatever the size of the grid.
+// checkKeys loads the base, and each value of the grid on its own, so that every misspelt key and each impossible value, up
+// to one more than are told, is reported once, whatever the size of the grid.
 func (f *File) checkKeys(bad *FileError) {
 	complain := func(where string, settings []string, about string) {
 		var c *train.ConfigError
@@ -337,6 +345,9 @@ func (f *File) checkKeys(bad *FileError) {
 	}
 	for _, a := range f.axes {
 		for _, v := range a.values {
+			if len(bad.Problems) > mostProblems {
+				return
+			}
 			complain("[grid]", append(slices.Clone(f.base), a.key+"="+v), a.key)
 		}
 	}
