@@ -293,3 +293,128 @@ func TestCloudWork(t *testing.T) {
 		t.Errorf("twice the samples: %g times the work", got)
 	}
 }
+
+// TestMomentsOfExtremeSize: of features a power of two larger or smaller, far beyond what squares hold, measures without a unit have the same bits, and
+// those with one are the power larger.
+func TestMomentsOfExtremeSize(t *testing.T) {
+	in := gaussian[float64](60, 4, 3, .3, 8)
+	h := in.Train.Features.(*Rows[float64]).H
+	report := func(exp int) *Report {
+		m := momentsOf(t, Input[float64]{Classes: 3, Train: Memory(times2(h, exp), 4, in.Train.Labels)}, true, 0, 60)
+		r, err := m.Report(times2(in.W, -exp), in.B, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	want := report(0)
+	for _, exp := range []int{-440, 440} {
+		got := report(exp)
+		for i := range definitions {
+			key, power := definitions[i].Key, definitions[i].power
+			v, ok := want.Measures.of[key]
+			if g, there := got.Measures.of[key]; there != ok || math.Ldexp(g, -power*exp) != v {
+				t.Errorf("times 2^%d, %s: %g (%t), wanted %g·2^%d (%t)", exp, key, g, there, v, power*exp, ok)
+			}
+		}
+	}
+}
+
+// TestAnEngineMeasuresWideSumsTwice: class sums so many that parts are classes begin at zero each time.
+func TestAnEngineMeasuresWideSumsTwice(t *testing.T) {
+	in := gaussian[float64](40, 1+partialLimit/20, 20, .3, 3)
+	e, err := NewEngine[float64](Options{Measures: []string{KeyCDNV}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values [2]float64
+	for i := range values {
+		r, err := e.Measure(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values[i] = r.Measures.of[KeyCDNV]
+	}
+	if values[0] != values[1] || !(values[0] > 0) {
+		t.Errorf("%v", values)
+	}
+}
+
+// TestFarBeyondByPairs: the bound is that of the pair of means that allows most, by sums over pairs and classes.
+func TestFarBeyondByPairs(t *testing.T) {
+	const k, d = 5, 3
+	random := rand.New(rand.NewPCG(4, 5))
+	e, err := NewEngine[float64](Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &e.train
+	s.k, s.d, s.centred = k, d, make([]float64, k*d)
+	for i := range s.centred {
+		s.centred[i] = random.NormFloat64()
+	}
+	least := math.Inf(1)
+	for i := range k {
+		for j := range i {
+			apart, along := 0.0, 0.0 // ‖D‖² and DᵀΣ_B D
+			difference := minus(s.centred[i*d:][:d], s.centred[j*d:][:d])
+			apart = dot(difference, difference)
+			for c := range k {
+				x := dot(difference, s.centred[c*d:][:d])
+				along += x * x / k
+			}
+			least = min(least, apart*apart/(4*along))
+		}
+	}
+	const nc1 = 1e-3
+	if got, want := e.farBeyond(nc1), k*nc1/least; !(math.Abs(got-want) <= 1e-12*want) || want >= 1 {
+		t.Errorf("%g, wanted %g", got, want)
+	}
+}
+
+// TestAStateThatIsCutShort says how many bytes it lacks.
+func TestAStateThatIsCutShort(t *testing.T) {
+	r := &stateReader{rest: make([]byte, 40)}
+	if err := r.need([2]int{2, 3}); err == nil || !strings.Contains(err.Error(), "its header needs 48 bytes, but 40 are there") {
+		t.Error(err)
+	}
+	if err := r.need([2]int{2, 2}, [2]int{1, 1}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWhatAMeanAtTheOriginLacks: its angles to others, with that reason.
+func TestWhatAMeanAtTheOriginLacks(t *testing.T) {
+	r := mustMeasure(t, Input[float64]{Train: Memory([]float64{1, 0, -1, 0, 3, 1, 5, 1}, 2, []int32{0, 0, 1, 1})}, Options{})
+	if reason := r.Missing[KeyConfMaxCos]; reason != "a class mean is zero" {
+		t.Errorf("%q", reason)
+	}
+}
+
+// TestSensitivityToMeans: size over distance of two means, and how the rounding of many samples averages out.
+func TestSensitivityToMeans(t *testing.T) {
+	x := &meanPerturber{m: &Moments{K: 2, D: 1, Mean: []float64{1, 3}, Count: []int{1, 1}}, variance: []float64{4}}
+	if got := x.leastDependence(); got != 3 { // √((1 + 9 + 2·4)/(1 + 1))
+		t.Errorf("%g, wanted 3", got)
+	}
+	_, one := x.roundings()
+	x.m.Count = []int{10_000, 40_000}
+	if _, many := x.roundings(); !(math.Abs(many/one-0.01) < 1e-12) {
+		t.Errorf("10,000 samples: %g of the rounding of one", many/one)
+	}
+	x.m.Count = []int{0, 10_000}
+	if _, none := x.roundings(); none != one {
+		t.Errorf("beside an empty class: %g, wanted %g", none, one)
+	}
+}
+
+// TestADistanceThatCostsTooMuch is left out with the time it would take.
+func TestADistanceThatCostsTooMuch(t *testing.T) {
+	in := withClassifier(12, 4, 1)
+	for budget, left := range map[float64]bool{0: false, 1: true} {
+		r := mustMeasure(t, in, Options{Budget: budget})
+		if _, there := r.Measures.of[KeyNC3RankD]; there == left || left && !strings.Contains(r.Missing[KeyNC3RankD], "not requested: about ") {
+			t.Errorf("budget %g: %t, %q", budget, there, r.Missing[KeyNC3RankD])
+		}
+	}
+}

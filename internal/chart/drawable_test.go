@@ -58,6 +58,7 @@ func TestDrawable(t *testing.T) {
 		`series "line": the kind "pie" is not`: func(f *Figure) { f.of(Line).Kind = "pie" },
 		`series "line": a size or width of -1`: func(f *Figure) { f.of(Line).Width = -1 },
 		`series "points": an error bar needs`:  func(f *Figure) { f.of(Points).XHi = nil },
+		`series "line": an error bar needs`:    func(f *Figure) { f.of(Line).YLo = Numbers{1, 2} },
 		`series "text": the colour 40000`:      func(f *Figure) { f.of(Text).Color = 40000 },
 		"differ in length":                     func(f *Figure) { f.of(Segments).Y = nil },
 		"segments need both ends":              func(f *Figure) { f.of(Arrows).X2 = nil },

@@ -29,3 +29,13 @@ func TestDepartsNamesOtherDataFirst(t *testing.T) {
 		t.Errorf("no departure: %q", got)
 	}
 }
+
+// TestTheSameValueTwice: 0 and 0.0 are one value of a list.
+func TestTheSameValueTwice(t *testing.T) {
+	if got := distinct([]any{int64(0), 0.0, 0.5, "a", "a"}); len(got) != 3 || got[0] != int64(0) || got[1] != 0.5 || got[2] != "a" {
+		t.Errorf("%v", got)
+	}
+	if grid := []any{0.0, 0.5}; !isPart("data.noise=[0]", grid) || isPart("data.noise=[1]", grid) || !isWhole("data.noise=[0.5, 0, 0.0]", grid) || isWhole("data.noise=[0]", grid) {
+		t.Error("a list beside the values of a grid")
+	}
+}
