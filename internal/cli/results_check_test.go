@@ -58,7 +58,7 @@ func TestResultsThatTheirRowsDoNotShow(t *testing.T) {
 	}
 	reproduce := func(args ...string) {
 		t.Helper()
-		called(t, exitOK, append([]string{"--lab", lab, "-q", "reproduce", "grid", "--recipes", dir, "--results", res, "--out", filepath.Join(dir, "page")}, args...)...)
+		called(t, exitOK, append([]string{"--lab", lab, "-q", "reproduce", "grid", "--recipes", dir, "--data-dir", dir, "--results", res, "--out", filepath.Join(dir, "page")}, args...)...)
 	}
 	rows := filepath.Join(res, results.RowsName)
 	copyRows := func() {
