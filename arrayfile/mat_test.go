@@ -320,8 +320,8 @@ func TestWordsOfMATLAB(t *testing.T) {
 			for _, c := range codes {
 				got = append(got, a.Categories[c])
 			}
-			if err != nil || !slices.Equal(got, want) || !slices.Equal(a.Shape, []int{len(want)}) {
-				t.Errorf("%s: %s is %q of shape %v, %v", file, name, got, a.Shape, err)
+			if err != nil || !slices.Equal(got, want) || !slices.Equal(a.Shape, []int{len(want)}) || !a.Text {
+				t.Errorf("%s: %s is %q of shape %v, text: %t, %v", file, name, got, a.Shape, a.Text, err)
 			}
 		}
 		for name, why := range map[string]string{"mixed": "a cell array", "nested": "a cell array", "one": "text"} {

@@ -383,3 +383,42 @@ func TestTruthsOfArrowThatAreMissing(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryTypeOfSafetensors is read by its name, and of data_offsets neither may be below 0.
+func TestEveryTypeOfSafetensors(t *testing.T) {
+	for d := DType(1); d.valid(); d++ {
+		file := safetensorsFile(fmt.Sprintf(`{"x":{"dtype":"%s","shape":[1],"data_offsets":[0,%d]}}`, d, d.Size()), make([]byte, d.Size())...)
+		if got, err := spelled(file); err != nil || !strings.HasPrefix(got, fmt.Sprintf(`"x": %s [1]`, d)) {
+			t.Errorf("%s: %q, %v", d, got, err)
+		}
+	}
+	for offsets, cause := range map[string]string{"-1,0": "data_offsets [-1 0]: want a beginning and an end", "0,-1": "", "0": "data_offsets [0]"} {
+		err := parseAll(safetensorsFile(`{"x":{"dtype":"U8","shape":[1],"data_offsets":[`+offsets+`]}}`, 0))
+		if says(t, offsets, err, cause); err == nil {
+			t.Errorf("%s is read", offsets)
+		}
+	}
+}
+
+// TestPagesOfParquetWithSizesBelowNothing: neither packed nor unpacked.
+func TestPagesOfParquetWithSizesBelowNothing(t *testing.T) {
+	for what, h := range map[string]format.PageHeader{"packed": {CompressedPageSize: -1}, "unpacked": {UncompressedPageSize: -1}} {
+		b, err := thrift.Marshal(new(thrift.CompactProtocol), &h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := &pageGuard{file: make([]byte, 100), limit: freeParquet, account: newAccount(nil, 1000), mostValues: 100, intBits: 32}
+		_, err = g.page(append(b, make([]byte, 20)...), 0, format.Uncompressed)
+		says(t, what, err, "bytes, and 20 are left")
+		g.done()
+	}
+}
+
+// TestWhatIsLeftOfMAT: an element that is cut short says how much is there of it.
+func TestWhatIsLeftOfMAT(t *testing.T) {
+	m := newMAT(binary.LittleEndian, false)
+	m.add(m.matrix(9, []int{2, 3}, "x", 2, []byte("sixish"), false))
+	claimed := len(m.b) - matHeader - 8
+	_, err := parseMAT(m.b[:len(m.b)-5], newAccount(nil, 1000))
+	says(t, "cut", err, fmt.Sprintf("%d bytes are claimed and %d are left; the file was cut short", claimed, claimed-5))
+}
