@@ -74,6 +74,12 @@ class NumbersTest(ArraysTest):
             with self.subTest(layout=name):
                 self.check(collapse.measure(view, y), expected(H, y), 1e-6)
 
+    def test_masks_without_a_masked_entry_and_lists(self):
+        H, y, W, b = made()
+        plain = collapse.measure(H, y, W=W, b=b).measures
+        self.assertEqual(dict(collapse.measure(np.ma.array(H), y, W=np.ma.array(W), b=b).measures), dict(plain))
+        self.assertEqual(dict(collapse.measure(H, y, W=W.tolist(), b=b.tolist()).measures), dict(plain))
+
     def test_one_call_after_another_of_other_sizes(self):
         for n, d in ((60, 6), (6000, 300), (30, 3), (60, 6)):
             H, y, W, b = made(n, d)

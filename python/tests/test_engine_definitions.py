@@ -10,7 +10,7 @@ if support.torch:
     import torch
     from engine_support import CLASSES, SAMPLES, decay, image_net, mlp
 
-    from collapse.engine import losses, nets, weights
+    from collapse.engine import losses, nets, optimisers, weights
     from collapse.engine.decay import Decay
     from collapse.engine.errors import Refused
     from collapse.engine.fields import Fields
@@ -38,6 +38,18 @@ def loss_of_sample(config, z, y):
 CONFIGS = [{"kind": "ce"}, {"kind": "ls", "smoothing": 0.1}, {"kind": "lr", "smoothing": 0.1}, {"kind": "lr", "smoothing": 0.4},
            {"kind": "mse", "reduction": "torch"}, {"kind": "mse", "reduction": "paper"},
            {"kind": "rescaled_mse", "reduction": "torch", "alpha": 5.0, "m": 3.0}, {"kind": "rescaled_mse", "reduction": "paper", "alpha": 5.0, "m": 3.0}]
+
+
+@support.needs_torch
+class SettingsOfLBFGS(unittest.TestCase):
+    def test_what_torch_is_given(self):
+        zeros = {"line_search": "none", "max_iter": 0, "max_eval": 0, "history": 0, "tolerance_grad": 0, "tolerance_change": 0}
+        for changed, want in (({}, {"max_iter": 20, "max_eval": 25, "history_size": 10, "tolerance_grad": 1e-7, "tolerance_change": 1e-9, "line_search_fn": None, "lr": 1}),
+                              ({"max_iter": 3, "max_eval": 7, "history": 4, "line_search": "strong_wolfe", "tolerance_grad": 1e-3, "tolerance_change": 1e-4},
+                               {"max_iter": 3, "max_eval": 7, "history_size": 4, "line_search_fn": "strong_wolfe", "tolerance_grad": 1e-3, "tolerance_change": 1e-4})):
+            made = optimisers.LBFGS(Fields({**zeros, **changed}, "lbfgs"), {"w": torch.zeros(2, requires_grad=True)})
+            group = made.optimiser.param_groups[0]
+            self.assertEqual({key: group[key] for key in want}, want)
 
 
 @support.needs_torch

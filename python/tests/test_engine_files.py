@@ -4,7 +4,9 @@ import hashlib
 import json
 import os
 import struct
+import types
 import unittest
+import unittest.mock
 
 import numpy as np
 import support
@@ -13,7 +15,7 @@ if support.torch:
     import torch
     from engine_support import CLASSES, SAMPLES, FolderTest
 
-    from collapse.engine import npy, safetensors
+    from collapse.engine import alone, npy, safetensors, weights
     from collapse.engine.errors import InputError
 else:
     FolderTest = unittest.TestCase
@@ -103,6 +105,38 @@ class Files(FolderTest):
                         tensors_file(entry(data_offsets=[4, 12]), b"\0" * 8), tensors_file({"a": 3}, b""), b"\0" * (9 << 20),
                         tensors_file(b'{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}')):
             self.refused(read, content)
+
+    def test_the_largest_file_that_is_read(self):
+        safetensors.write(self.path, {"f": torch.zeros(2)})
+        self.assertEqual(list(safetensors.read(self.path, 8)), ["f"])
+        content = tensors_file({"f": {"dtype": "U8", "shape": [100], "data_offsets": [0, 100]}}, b"\0" * 100)
+        with open(self.path, "wb") as file:
+            file.write(content)
+            file.write(b"\0" * (safetensors.HEADER + 100 - len(content)))
+        self.assertEqual(list(safetensors.read(self.path, 100)), ["f"])  # as large as may be
+        with open(self.path, "ab") as file:
+            file.write(b"\0")
+        with self.assertRaisesRegex(InputError, "has %d bytes; wanted at most %d" % (safetensors.HEADER + 101, safetensors.HEADER + 100)):
+            safetensors.read(self.path, 100)
+
+    def test_tensors_of_another_run(self):
+        wanted = {"t%d" % i: (torch.float32, (2,)) for i in range(23)}
+        weights.check(wanted, {name: torch.zeros(2) for name in wanted}, "model")
+        with self.assertRaises(InputError) as refused:
+            weights.check(wanted, {}, "model")
+        self.assertTrue(str(refused.exception).endswith("t19 is missing, and 3 more"), refused.exception)
+        with self.assertRaises(InputError) as refused:
+            weights.check(dict(list(wanted.items())[:20]), {}, "model")
+        self.assertTrue(str(refused.exception).endswith("; t19 is missing"), refused.exception)
+
+    def test_reports_of_an_epoch(self):
+        said = []
+        with unittest.mock.patch("time.monotonic", side_effect=[0.0, 0.0, alone.BETWEEN_LOOKS / 2, 4 * alone.BETWEEN_LOOKS]):
+            reports = alone.Reports(said.append)
+            tally = types.SimpleNamespace(samples=8, steps=2, loss=4.0, correct=6)
+            reports.told(tally)
+            reports.told(tally)
+        self.assertEqual(said, [{"step": 2, "loss": 0.5, "correct": 6, "images_per_s": 8 / (4 * alone.BETWEEN_LOOKS)}])
 
     def test_tensors_come_back(self):
         tensors = {"f": torch.arange(6.0).reshape(2, 3).T, "n": torch.tensor(7), "e": torch.empty(0, 2), "d": torch.tensor([float("nan")]).double()}
