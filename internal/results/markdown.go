@@ -39,7 +39,7 @@ func table(all []Recipe, scales, rows bool) string {
 		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s | %s |\n", r.ID, r.Command, finished(r.Runs, r.Failed), hours(r), cell(r.Program), cell(r.Machine), r.Date.UTC().Format("2006-01-02"))
 	}
 	if rows {
-		fmt.Fprintf(&b, "\nThe rows of these runs are the lab [%s](%[1]s). `collapse results --check DIR` makes everything here again from them, without images; `collapse lab merge DIR/%[1]s` takes them into a lab that goes on.\n", RowsName)
+		fmt.Fprintf(&b, "\nThe rows of these runs are the lab [%s](%[1]s). `collapse results --check DIR` makes recipes again from them, without images, and compares; `collapse lab merge DIR/%[1]s` takes them into a lab that goes on.\n", RowsName)
 	}
 	return b.String()
 }
