@@ -120,7 +120,7 @@ func axis(setting string) (key string, values []any, list bool, err error) {
 func isPart(setting string, grid []any) bool {
 	_, values, _, err := axis(setting)
 	known := literals(grid)
-	return err == nil && !slices.ContainsFunc(values, func(v any) bool { return !known[train.Literal(asNumber(v))] })
+	return err == nil && !slices.ContainsFunc(values, func(v any) bool { return !known[train.Literal(v)] })
 }
 
 // isWhole reports whether a setting by hand has every value of a grid.
@@ -133,7 +133,7 @@ func isWhole(setting string, grid []any) bool {
 func distinct(values []any) (out []any) {
 	seen := map[string]bool{}
 	for _, v := range values {
-		if text := train.Literal(asNumber(v)); !seen[text] {
+		if text := train.Literal(v); !seen[text] {
 			seen[text] = true
 			out = append(out, v)
 		}
@@ -141,21 +141,13 @@ func distinct(values []any) (out []any) {
 	return out
 }
 
-// literals are values as texts.
+// literals are values as texts: 0 and 0.0 are the same.
 func literals(values []any) map[string]bool {
 	out := map[string]bool{}
 	for _, v := range values {
-		out[train.Literal(asNumber(v))] = true
+		out[train.Literal(v)] = true
 	}
 	return out
-}
-
-// asNumber lets 0 and 0.0 be the same value.
-func asNumber(v any) any {
-	if n, whole := v.(int64); whole {
-		return float64(n)
-	}
-	return v
 }
 
 // Departs says in a sentence what is not as in the paper, data that the paper did not use first; "" if all is.
