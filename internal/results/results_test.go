@@ -169,6 +169,9 @@ func TestCommittedResults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if audit, err := results.Check(committed, nil); err != nil || audit.Recipes != len(all) || len(audit.Different) != 0 {
+			t.Errorf("%s says something else than its numbers: %+v, %v", scale, audit, err)
+		}
 		names := []string{outfile.ListName, "README.md", "figures.md"}
 		if scale == "paper" {
 			names = append(names, "scales.md")
