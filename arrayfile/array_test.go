@@ -317,3 +317,26 @@ func TestWritersRefuse(t *testing.T) {
 		}
 	}
 }
+
+// TestPartsOfArraysByColumns: any part of an array that is stored by columns is that part of the whole.
+func TestPartsOfArraysByColumns(t *testing.T) {
+	const size = 3 * 4 * 2
+	stored := make([]int16, size)
+	for i := range stored {
+		stored[i] = int16(i)
+	}
+	a := Of("x", []int{3, 4, 2}, stored)
+	a.Fortran = true
+	whole, err := a.Float64s()
+	if err != nil || whole[1] != 12 || whole[2] != 3 { // the last axis is the slowest in the file
+		t.Fatalf("%v, %v", whole, err)
+	}
+	for first := range size {
+		for n := range size - first + 1 {
+			part := make([]float64, n)
+			if err := Convert(a, first, part); err != nil || !slices.Equal(part, whole[first:first+n]) {
+				t.Fatalf("%d from %d on: %v, %v; wanted %v", n, first, part, err, whole[first:first+n])
+			}
+		}
+	}
+}

@@ -232,7 +232,9 @@ func TestPagesOfParquetThatAreRefused(t *testing.T) {
 			h.DataPageHeaderV2.Valid, h.DataPageHeaderV2.V.NumValues = true, 1
 			return g.dataV2([]byte{}, format.Uncompressed, &h)
 		}, "a page without levels in a column that needs them"},
-		"no header": {func(g *pageGuard) error { return g.dataV2(nil, format.Uncompressed, &format.PageHeader{}) }, "a data page without its header"},
+		"long levels":        {func(g *pageGuard) error { return g.dataV2(make([]byte, 4), format.Uncompressed, levelsOf(3, 3, 100)) }, "levels that are longer than their page"},
+		"long levels packed": {func(g *pageGuard) error { return g.dataV2(make([]byte, 100), format.Uncompressed, levelsOf(3, 3, 4)) }, "levels that are longer than their page"},
+		"no header":          {func(g *pageGuard) error { return g.dataV2(nil, format.Uncompressed, &format.PageHeader{}) }, "a data page without its header"},
 		"fewer values": {func(g *pageGuard) error {
 			return g.column(&format.ColumnMetaData{NumValues: 1, DataPageOffset: 4})
 		}, "its pages hold 0 values, and 1 are claimed"},
@@ -260,6 +262,14 @@ func TestPagesOfParquetThatAreRefused(t *testing.T) {
 			t.Errorf("%s: %d bytes stay taken", name, used)
 		}
 	}
+}
+
+// levelsOf is the header of a page of one value with so many bytes of levels, which unpacks to a size.
+func levelsOf(rep, def, size int32) *format.PageHeader {
+	h := &format.PageHeader{UncompressedPageSize: size}
+	h.DataPageHeaderV2.Valid = true
+	h.DataPageHeaderV2.V.NumValues, h.DataPageHeaderV2.V.RepetitionLevelsByteLength, h.DataPageHeaderV2.V.DefinitionLevelsByteLength = 1, rep, def
+	return h
 }
 
 // withMetadata is a file of Parquet with other metadata.
