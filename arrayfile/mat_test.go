@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -383,16 +382,22 @@ func TestPackedMATThatChanges(t *testing.T) {
 	says(t, "changed", err, "unpacking: ")
 }
 
-// TestAStructureOfOneField has its field.
-func TestAStructureOfOneField(t *testing.T) {
-	for fields, want := range map[int]string{1: "s.a U8 [1 1] [4]", 2: "s.a U8 [1 1] [4] s.b U8 [1 1] [5]"} {
-		m := newMAT(binary.LittleEndian, false)
-		content := slices.Concat(m.element(6, []byte{matStructure, 0, 0, 0, 0, 0, 0, 0}, false), m.element(5, []byte{1, 0, 0, 0, 1, 0, 0, 0}, false), m.element(1, []byte("s"), false),
-			m.element(5, []byte{8, 0, 0, 0}, true), m.element(1, []byte("a\x00\x00\x00\x00\x00\x00\x00b\x00\x00\x00\x00\x00\x00\x00")[:8*fields], false))
-		for i := range fields {
-			content = append(content, m.element(matMatrix, m.matrix(6, []int{1, 1}, "", 2, []byte{byte(4 + i)}, false), false)...)
+// TestStructuresOfOneFieldAndTwo have their fields, whose names take as many bytes each as the file says, one at the least.
+func TestStructuresOfOneFieldAndTwo(t *testing.T) {
+	for names, want := range map[string]string{"a": "s.a U8 [1 1] [4]", "ab": "s.a U8 [1 1] [4] s.b U8 [1 1] [5]"} {
+		for _, width := range []byte{1, 8} {
+			m := newMAT(binary.LittleEndian, false)
+			var padded []byte
+			for _, name := range []byte(names) {
+				padded = append(append(padded, name), make([]byte, width-1)...)
+			}
+			content := slices.Concat(m.element(6, []byte{matStructure, 0, 0, 0, 0, 0, 0, 0}, false), m.element(5, []byte{1, 0, 0, 0, 1, 0, 0, 0}, false), m.element(1, []byte("s"), false),
+				m.element(5, []byte{width, 0, 0, 0}, true), m.element(1, padded, false))
+			for i := range names {
+				content = append(content, m.element(matMatrix, m.matrix(6, []int{1, 1}, "", 2, []byte{byte(4 + i)}, false), false)...)
+			}
+			m.add(content)
+			checkContents(t, names, m.b, want)
 		}
-		m.add(content)
-		checkContents(t, fmt.Sprint(fields), m.b, want)
 	}
 }
