@@ -40,11 +40,15 @@ func (j *Job) FromRows(lab *store.Reader, was Counted) (found findings.RecipeFin
 	for _, run := range made.runs {
 		like := likeness(run.Config)
 		distinct[like] = true
-		hashes := known[like]
-		if len(hashes) > 1 {
+		hash := ""
+		switch hashes := known[like]; len(hashes) {
+		case 0:
+		case 1:
+			hash = hashes[0]
+		default:
 			return found, now, fmt.Errorf("runs %.12s and %.12s have the same settings, on other images", hashes[0], hashes[1])
 		}
-		made.hashes = append(made.hashes, append(hashes, "")[0])
+		made.hashes = append(made.hashes, hash)
 	}
 	now = Counted{len(distinct), len(made.names()), was.Partly}
 	switch {
