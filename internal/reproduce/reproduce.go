@@ -1,7 +1,8 @@
 // Package reproduce computes a recipe and says what came out, as data: the runs that a lab lacks, or a model of the theory, then verdicts,
 // numbers and pictures. It prints nothing and makes no page.
 //
-// train.go is for recipes that train networks, chain.go for those that take settings from a search, theory.go for the others.
+// train.go is for recipes that train networks, budget.go for a part of them, rows.go for judging again what a lab has, chain.go for those that take
+// settings from a search, theory.go for the others.
 package reproduce
 
 import (
